@@ -82,7 +82,7 @@ function frame(position) {
     now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
     waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages,
   });
-  views.lanes.show(shown, { t, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
+  views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
@@ -389,7 +389,7 @@ time.reduced(calm.matches);
 /* For tests. */
 window.ferry = {
   get idle() {
-    return !!shown?.steps.length && drawn.run === shown && time.settled && views.stage.settled;
+    return !!shown?.steps.length && drawn.run === shown && time.settled && views.stage.settled && views.lanes.settled;
   },
   get seq() {
     return shown?.steps[time.position.step]?.to ?? -1;

@@ -245,6 +245,41 @@ check('in a narrow page the lanes keep their height and their names', async (t) 
   await done(page);
 });
 
+check('by step a short step is shown with its neighbours, and the view follows', async (t) => {
+  const page = await opened(t, 'overlap');
+  await page.evaluate(() => window.ferry.seek(100));
+  await page.locator('.ways span', { hasText: 'by step' }).click();
+  const copies = await page.evaluate(() => window.ferry.events.filter((e) => e.kind === 'op' && e.device !== 'cpu').map((e) => e.seq));
+  const sizes = [];
+  for (const seq of copies.slice(8, 14)) {
+    await page.evaluate((n) => window.ferry.go(n), seq);
+    await settle(page);
+    const own = (await slices(page)).filter((s) => s.seq === seq && s.count === 1);
+    assert.ok(own.length > 1 && own.every((s) => s.x > 100), `${seq} is in sight`);
+    const [from, to] = await page.evaluate(() => window.ferry.view());
+    sizes.push(to - from);
+    const ends = [Math.min(...own.map((s) => s.x)), Math.max(...own.map((s) => s.x + s.w))];
+    assert.ok(ends[1] - ends[0] >= 24, `${ends}`);
+  }
+  const whole = await page.evaluate(() => window.ferry.view());
+  assert.equal(await page.locator('#fit').textContent(), 'Whole run');
+  await page.locator('#fit').click();
+  await settle(page);
+  assert.ok((await page.evaluate(() => window.ferry.view()))[1] > whole[1]);
+  assert.equal(await page.locator('#fit').textContent(), 'Fit step');
+  await page.keyboard.press('ArrowRight'); // the button has the focus: a step, and still the whole run
+  await settle(page);
+  const all = await page.evaluate(() => window.ferry.view());
+  assert.equal(all[0], 0);
+  await page.locator('#lanes').focus();
+  await page.keyboard.press('f');
+  await settle(page);
+  const near = await page.evaluate(() => window.ferry.view());
+  assert.ok(near[1] - near[0] < all[1] / 4, `${near}`);
+  assert.ok(new Set(sizes.map(Math.round)).size <= 3, `the view changes its scale seldom: ${sizes}`);
+  await done(page);
+});
+
 // Fingers on the page, by Chromium's own input: from -> to, a list of [x, y] each.
 async function swipe(page, from, to, steps = 6) {
   const client = await page.context().newCDPSession(page);
@@ -284,7 +319,7 @@ check('fingers that zoom choose nothing and set no time; a tap does', async (t) 
   const { x, y } = await boxOf(page, 'lanes');
   await swipe(page, [[x + 200, y + 60], [x + 260, y + 60]], [[x + 150, y + 60], [x + 300, y + 60]]);
   assert.equal(await time(), 7.9e6);
-  await page.touchscreen.tap(x + 300, y + 8);
+  await page.touchscreen.tap(x + 150, y + 14);
   await settle(page);
   assert.notEqual(await time(), 7.9e6);
   await done(page);

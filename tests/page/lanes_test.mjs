@@ -10,6 +10,7 @@ import { loopsIn, loopsOf, turnWords } from '../../www/model/loops.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
+import { extent, fitted, followed, isTiny } from '../../www/model/step_view.js';
 import { chosen } from '../../www/stage/lane_labels.js';
 import { bracketWords, brackets, rowsIn, turnRows } from '../../www/stage/lane_turns.js';
 import { logs, random } from './logs.mjs';
@@ -422,7 +423,7 @@ test('turns too narrow for a number are one bracket', () => {
   const one = program('for (;;) fy_add(x, y);', ...Array.from({ length: 128 }, () => [1, 'add']));
   const [row] = turnRows(loopsOf(one));
   const drawn = (px) => brackets(row, { x: (t) => t * px, t: (x) => x / px }, 0, 1300 * px).map(bracketWords);
-  assert.deepEqual(drawn(0.1), [['128 turns', '128 ×', '…']]);
+  assert.deepEqual(drawn(0.1), [['128 turns', '128 ×']]);
   assert.deepEqual([drawn(2.5).length, drawn(2.5)[7][0]], [128, 'turn 8 of 128']);
   const seen = brackets(row, { x: (t) => (t - 605) * 3, t: (x) => x / 3 + 605 }, 0, 90);
   assert.deepEqual(seen.map(({ turns: [turn] }) => turn.n), [60, 61, 62, 63]);
@@ -484,4 +485,41 @@ test('a folded row has words where no other lane has a slice', () => {
   const said = chosen({ run: one, lanes }, row, notes, width, everywhere);
   assert.ok(said.every(({ words, y }) => words.startsWith('add') && y === 27.5));
   assert.deepEqual(said.map(({ x }) => x).sort((a, b) => a - b), [14, 804], 'none over the other lane');
+});
+
+// ---- the part that shows a step -------------------------------------------------------------------
+
+const part = (from, to, main = to - from) => ({ from, to, main });
+
+test('a step that can be seen in the whole run is shown there', () => {
+  assert.equal(followed(null, part(100, 200), 1000, 1000), null);
+  assert.ok(!isTiny(null, part(100, 124), 1000, 1000) && isTiny(null, part(100, 123), 1000, 1000));
+});
+
+test('a short step is shown with its neighbours', () => {
+  const [from, to] = followed(null, part(500, 510), 10000, 1000);
+  assert.ok(Math.abs((to - from) - 50) < 1e-9 && from < 500 && to > 510);
+  assert.ok(500 - from > 15 && to - 510 > 15, 'what came before it and what comes after');
+  assert.deepEqual(fitted(part(0, 10), 10000), [0, 50]);
+  assert.deepEqual(fitted(part(9990, 10000), 10000), [9950, 10000]);
+  assert.equal(fitted(part(0, 900), 1000), null);
+});
+
+test('a call and its work are both in sight', () => {
+  const step = extent([{ from: 500, until: 504 }, { from: 590, until: 600 }], (t) => t);
+  assert.deepEqual(step, { from: 500, to: 600, main: 10 });
+  const [from, to] = followed(null, step, 10000, 1000);
+  assert.ok(from < 500 && to > 600 && to - from < 150, `${from} to ${to}`);
+  assert.equal(followed(null, part(500, 9000, 10), 10000, 1000), null, 'too far apart');
+  assert.equal(extent([{ from: 3, until: Infinity }], (t) => t), null);
+});
+
+test('the part stays while steps can be seen in it', () => {
+  const view = followed(null, part(500, 510), 10000, 1000);
+  assert.equal(followed(view, part(512, 518), 10000, 1000), view);
+  const next = followed(view, part(560, 570), 10000, 1000);
+  assert.equal(Math.round(next[1] - next[0]), 50, 'as near as before');
+  assert.ok(next[0] < 560 && next[1] > 570);
+  assert.notDeepEqual(followed(view, part(512, 512.5), 10000, 1000), view);
+  assert.equal(followed(view, part(600, 9000), 10000, 1000), null);
 });

@@ -56,8 +56,8 @@ export function bracketWords({ turns: [first, last], loop }) {
   const all = loop.turns.length;
   if (first === last) return [`turn ${first.n} of ${all}`, `turn ${first.n}`, `${first.n}`];
   const count = last.n - first.n + 1;
-  if (count === all) return [`${all} turns`, `${all} ×`, '…'];
-  return [`turns ${first.n} to ${last.n} of ${all}`, `turns ${first.n}–${last.n}`, `${first.n}–${last.n}`, '…'];
+  if (count === all) return [`${all} turns`, `${all} ×`];
+  return [`turns ${first.n} to ${last.n} of ${all}`, `turns ${first.n}–${last.n}`, `${first.n}–${last.n}`];
 }
 
 /** Of more rows than there is room for, the outer ones; where all that is seen is one turn of the outermost, those in it. */

@@ -56,7 +56,8 @@ export function seen(scene, row) {
 
 /**
  * What stays while time passes: drawn once, and kept as a picture. scene: {run, lanes, memory, plan, course, view, t, theme,
- * scale, from, to, line, chosen, pointed, touched, sought}. sought: words to find.
+ * scale, from, to, line, chosen, pointed, touched, sought, kept}. sought: words to find; kept: px on the right of the axis that a
+ * button takes.
  */
 export function drawStill(c, scene) {
   const { plan, theme: th } = scene;
@@ -94,6 +95,21 @@ export function drawMoving(c, scene) {
   drawTicks(c, scene, ticks(scene.course, ...scene.view, TICK / at.size), at);
   c.restore();
   drawNow(c, scene, at);
+  drawOverview(c, scene);
+}
+
+const STRIP = 4; // px
+
+// Where in the run one is, when not all of it is shown: a strip over the axis, with the part that is seen, and now.
+function drawOverview(c, { plan: { track }, course, view: [u0, u1], theme: th, t }) {
+  if (u0 <= 0 && u1 >= course.units) return;
+  const px = (u) => track.x + (u / course.units) * track.w;
+  c.fillStyle = th.line;
+  c.fillRect(track.x, 0, track.w, STRIP);
+  c.fillStyle = th.soft;
+  c.fillRect(Math.min(px(u0), track.x + track.w - 6), 0, Math.max(6, px(u1) - px(u0)), STRIP);
+  c.fillStyle = th.accent;
+  c.fillRect(px(course.toUnits(t)) - 1, 0, 2, STRIP);
 }
 
 function drawRow(c, { theme: th, plan }, row) {
@@ -230,7 +246,7 @@ function drawHops(c, { run, theme: th }, { slice, lane }, rect, hue, at) {
   }
 }
 
-const MARKED = 24; // events of a step that are marked at most
+export const MARKED = 24; // events of a step that are marked at most
 
 // What is chosen, pointed at, or of the step shown.
 function drawMarked(c, scene, at) {
@@ -319,16 +335,17 @@ function zigzag(c, x, other, top, bottom) {
   c.closePath();
 }
 
-function drawTicks(c, { theme: th, plan, t }, { step, times }, at) {
-  const now = nowPlace(c, plan, at.x(t), nowWidth(c, th, t, step));
+function drawTicks(c, scene, { step, times }, at) {
+  const { theme: th, plan, t } = scene;
+  const now = nowPlace(scene, at.x(t), nowWidth(c, th, t, step));
   let free = plan.track.x - 4;
   for (const time of times) {
     const words = tickWords(time, step);
     c.font = `12px ${th.sans}`;
     const w = c.measureText(words).width;
     const x = Math.max(plan.track.x, Math.min(plan.track.x + plan.track.w - w, at.x(time) - w / 2));
-    if (x < free || (x + w > now.x - 6 && x < now.x + now.w + 6)) continue;
-    text(c, words, x, AXIS / 2 - 2, { font: `12px ${th.sans}`, color: th.soft });
+    if (x < free || x + w > plan.track.x + plan.track.w - scene.kept || (x + w > now.x - 6 && x < now.x + now.w + 6)) continue;
+    text(c, words, x, AXIS / 2, { font: `12px ${th.sans}`, color: th.soft });
     free = x + w + 14;
   }
 }
@@ -338,7 +355,8 @@ function nowWidth(c, th, t, step) {
   return c.measureText(nowWords(t, step)).width;
 }
 
-const nowPlace = (c, { track }, x, w) => ({ x: Math.max(track.x, Math.min(track.x + track.w - w, x - w / 2)), w });
+// In the track, but for what the button takes.
+const nowPlace = ({ plan: { track }, kept }, x, w) => ({ x: Math.max(track.x, Math.min(track.x + track.w - kept - w, x - w / 2)), w });
 
 const nowWords = (t, step) => tickWords(Math.round(t), Math.max(1, step / 10));
 
@@ -355,5 +373,5 @@ function drawNow(c, scene, at) {
   c.lineTo(x, AXIS);
   c.fill();
   const { step } = ticks(course, ...view, TICK / at.size);
-  text(c, nowWords(t, step), nowPlace(c, plan, x, nowWidth(c, th, t, step)).x, AXIS / 2 - 4, { font: `600 12px ${th.sans}`, color: th.accent });
+  text(c, nowWords(t, step), nowPlace(scene, x, nowWidth(c, th, t, step)).x, AXIS / 2 - 1, { font: `600 12px ${th.sans}`, color: th.accent });
 }

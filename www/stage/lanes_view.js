@@ -7,12 +7,14 @@ import { nextMatch } from '../model/lane_search.js';
 import { lanesOf } from '../model/lanes.js';
 import { loopsOf, turnWords } from '../model/loops.js';
 import * as units from '../model/units.js';
+import { extent, fitted, followed, isTiny } from '../model/step_view.js';
 import { sentence } from '../model/words.js';
+import { ease } from './canvas_util.js';
 import { theme } from './colours.js';
 import { gestures } from './lane_gestures.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
 import { bracketAt, turnRows } from './lane_turns.js';
-import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
+import { AXIS, MARKED, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
 const ROOMY = 1000; // px: in a window as high, more and higher rows
@@ -20,6 +22,8 @@ const FEW = 6; // rows; of more, each card is one; half as many again in a roomy
 const ROOM = 5; // rows of lanes, flags and brackets, below which there is room for more brackets
 const MANY = 50000; // events: the line shown is not lit in the memory of a longer run, which would be drawn again with each
 const OFTEN = 250; // ms from one picture of a growing run to the next
+const GLIDE = 260; // ms from one part of the axis to another
+const KEPT = 92; // px on the axis for the button
 const NEAR = 4; // px beside a slice that still belong to it
 
 /** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again}. */
@@ -27,12 +31,18 @@ export function lanesView(on) {
   const root = $('lanes');
   const canvas = $('lanes-canvas');
   const tip = $('lanes-tip');
+  const button = $('fit');
+  const calm = matchMedia('(prefers-reduced-motion: reduce)');
   const c = canvas.getContext('2d');
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
   let run = null;
   let scene = null; // of the last frame
   let view = null; // [from, to] in units of the axis; null: all of it
+  let target = null; // where the view is going
+  let gliding = null; // moves it there, a frame at a time
+  let follows = true; // by step, the view follows it
+  let step = null; // the extent of the step shown; null: it has no slices, or time passes by clock
   let whole = false; // breaks are drawn to scale
   let pointed = null; // the slice under the pointer, or the keyboard's
   let sought = ''; // what is to be found
@@ -47,16 +57,19 @@ export function lanesView(on) {
 
   // ---- what is shown ------------------------------------------------------------------------------
 
-  /** moment: {t, from, to, line: "file:line", chosen, touched}. */
+  /** moment: {t, by, from, to, line: "file:line", chosen, touched}. */
   function show(shown, moment) {
-    if (shown !== run) [run, view, count, pointed] = [shown, null, -1, null];
+    if (shown !== run) [run, view, target, count, pointed, follows, gliding] = [shown, null, null, -1, null, true, null];
     const lanes = lanesOf(run);
     grow(lanes);
     const memory = memoryOf(run);
     const plan = arrange(partsOf(lanes, memory));
     if (!size.w) return;
-    follow(moment);
-    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment, line: count < MANY ? moment.line : '' };
+    follow(moment, lanes, plan);
+    gliding?.();
+    if (gliding) on.poke();
+    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, kept: 0, ...moment, line: count < MANY ? moment.line : '' };
+    scene.kept = offer();
     paint();
     tell();
   }
@@ -114,11 +127,40 @@ export function lanesView(on) {
     return plan;
   }
 
-  // A time that moves out of what is shown takes it along.
-  function follow({ t }) {
-    if (!view || hand.busy() || t === scene?.t) return;
+  // By step, the part of the axis follows the step, until a hand moves it. A time that moves out of what is shown takes it along.
+  function follow(moment, lanes, plan) {
+    step = moment.by === 'step' && !moment.chosen ? extent(slicesOf(lanes, moment), course.toUnits) : null;
+    if (hand.busy() || (moment.t === scene?.t && moment.from === scene?.from && moment.by === scene?.by)) return;
+    if (follows && moment.by === 'clock') glide(null);
+    else if (follows && step) glide(followed(target, step, course.units, plan.track.w));
+    else if (!step) pursue(moment.t);
+  }
+
+  function slicesOf(lanes, { from, to }) {
+    const found = [];
+    for (let seq = from; seq <= Math.min(to, from + MARKED); seq++) found.push(...lanes.find(seq).map((one) => one.slice));
+    return found;
+  }
+
+  // The part moves there so that the eye can go with it.
+  function glide(part) {
+    if (String(part) === String(target)) return;
+    target = part;
+    const began = performance.now();
+    const [from, to] = [view ?? [0, course.units], part ?? [0, course.units]];
+    gliding = calm.matches ? null : () => {
+      const done = Math.min(1, (performance.now() - began) / GLIDE);
+      view = done < 1 ? from.map((u, i) => u + (to[i] - u) * ease(done)) : target;
+      if (done >= 1) gliding = null;
+    };
+    if (!gliding) view = target;
+    on.poke();
+  }
+
+  function pursue(t) {
+    if (!view || gliding) return;
     const u = course.toUnits(t);
-    if (u < view[0] || u > view[1]) view = panned(view, u - view[0] - 0.15 * (view[1] - view[0]), course.units);
+    if (u < view[0] || u > view[1]) target = view = panned(view, u - view[0] - 0.15 * (view[1] - view[0]), course.units);
   }
 
   // The slider's value, for screen readers; the DOM is written only on change.
@@ -198,10 +240,30 @@ export function lanesView(on) {
     },
   });
 
+  // By hand: what is shown stays so until the step is to be followed again.
   function look(part) {
-    view = part && part[1] - part[0] < course.units - 1e-6 ? part : null;
+    [follows, gliding] = [false, null];
+    target = view = part && part[1] - part[0] < course.units - 1e-6 ? part : null;
     on.poke();
   }
+
+  // To the step with its neighbours, and along with those after it.
+  function fit() {
+    follows = true;
+    if (step) glide(isTiny(null, step, course.units, scene.plan.track.w) ? fitted(step, course.units) : null);
+    on.poke();
+  }
+
+  // A button where there is another part to see: the step, if it is too narrow here, or all of the run. Returns its px.
+  function offer() {
+    const tiny = step && isTiny(view, step, course.units, scene.plan.track.w);
+    const words = tiny && !follows ? 'Fit step' : view ? 'Whole run' : '';
+    if (button.textContent !== words) button.textContent = words;
+    if (button.hidden !== !words) button.hidden = !words;
+    return words ? KEPT : 0;
+  }
+
+  button.addEventListener('click', () => (button.textContent === 'Fit step' ? fit() : look(null)));
 
   function choose(lane, slice) {
     pointed = { lane, slice, seq: slice.seq };
@@ -221,6 +283,7 @@ export function lanesView(on) {
   }
 
   const keys = {
+    f: fit,
     w: () => zoom(1.5), s: () => zoom(1 / 1.5), '+': () => zoom(1.5), '-': () => zoom(1 / 1.5), a: () => pan(-0.2), d: () => pan(0.2), 0: () => look(null),
     b: scale, ArrowLeft: () => along(-1), ArrowRight: () => along(1), ArrowUp: () => across(-1), ArrowDown: () => across(1),
     Home: () => along(-Infinity), End: () => along(Infinity),
@@ -228,7 +291,7 @@ export function lanesView(on) {
 
   function scale() {
     whole = !whole;
-    [count, view] = [-1, null];
+    [count, view, target, gliding] = [-1, null, null, null];
     on.poke();
   }
 
@@ -331,6 +394,9 @@ export function lanesView(on) {
     })),
     get view() {
       return scene?.view;
+    },
+    get settled() {
+      return !gliding;
     },
   };
 }
