@@ -17,11 +17,11 @@ export function labels(slice, lane, run, lanes) {
 }
 
 const sayings = {
-  op: (e, n, host) => (host && e.device !== 'cpu' ? `launch ${text(e.name)}` : [`${text(e.name)}${into(e, n)}`, text(e.name)]),
+  op: (e, n, host) => [host && e.device !== 'cpu' ? `launch ${text(e.name)}` : `${text(e.name)}${into(e, n)}`, text(e.name)],
   copy(e, n, host) {
     const name = n.tensor(object(e.src).tensor);
     if (!host) return name;
-    return e.was_async ? `issue ${name}` : [`copy of ${name}`, name];
+    return [e.was_async ? `issue ${name}` : `copy of ${name}`, name];
   },
   sync(e, n, host, what) {
     const awaits = what();
