@@ -62,13 +62,13 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
 // How long it was queued, and what was in its way last.
 function queued(slice, lane, run, lanes) {
   const words = `queued for ${units.time(slice.work.start - slice.work.issued)} before`;
-  const why = reason(slice, lane, run, lanes);
+  const why = queuedBehind(slice, lane, run, lanes);
   return why ? `${words}, ${why}` : words;
 }
 
 /** Behind what work was queued, in a few words: what ended last before it began, of its stream, on its engine, behind an event
  *  that its stream waited for, or on a link of its card; '' if nothing was in its way. */
-export function reason({ work, seq }, lane, run, lanes) {
+export function queuedBehind({ work, seq }, lane, run, lanes) {
   const card = lanes.cards.get(lane.device);
   const stream = card?.streams.get(work.event.stream ?? 0);
   const engine = [...(card?.engines.values() ?? [])].find((one) => one.of(seq, work.start));

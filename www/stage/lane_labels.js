@@ -1,7 +1,7 @@
 // lane_labels.js: words in the lanes: what a slice is, and, before it, behind what it was queued. Of several lanes in one row
 // each is too thin for words: there they are as high as the row, where no other lane has a slice.
 
-import { labels, reason } from '../model/lane_words.js';
+import { labels, queuedBehind } from '../model/lane_words.js';
 import * as units from '../model/units.js';
 import { text } from './canvas_util.js';
 
@@ -32,7 +32,7 @@ export function chosen(scene, row, notes, width, room) {
 
 // The longest words that fit, and how long it took, if that fits too.
 function wordsIn({ run, lanes }, { one, queue }, space, width) {
-  const all = queue ? [reason(one.slice, one.lane, run, lanes)] : labels(one.slice, one.lane, run, lanes);
+  const all = queue ? [queuedBehind(one.slice, one.lane, run, lanes)] : labels(one.slice, one.lane, run, lanes);
   const words = all.find((some) => some && width(some) <= space) ?? (queue || space < 28 ? '' : all.at(-1));
   if (!words) return null;
   const took = one.open || queue ? '' : units.time(one.until - one.from);
