@@ -79,10 +79,10 @@ function frame(position) {
   views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
   say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
   views.stage.paint({
-    now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
-    from: step.from, to: step.to, lit: chosen?.storages,
+    now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
+    waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages,
   });
-  views.lanes.show(shown, { t, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
+  views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
@@ -389,7 +389,7 @@ time.reduced(calm.matches);
 /* For tests. */
 window.ferry = {
   get idle() {
-    return !!shown?.steps.length && drawn.run === shown && time.settled && views.stage.settled;
+    return !!shown?.steps.length && drawn.run === shown && time.settled && views.stage.settled && views.lanes.settled;
   },
   get seq() {
     return shown?.steps[time.position.step]?.to ?? -1;
@@ -403,6 +403,7 @@ window.ferry = {
   state: () => shown?.at(window.ferry.seq) ?? null,
   boxes: () => views.stage.boxes(),
   slices: () => views.lanes.seen(),
+  view: () => views.lanes.view,
   works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
   seek(t) {

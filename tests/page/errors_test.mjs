@@ -51,6 +51,13 @@ test('of several tensors of a name, all are meant', () => {
   assert.match(m.more.join(), /2 tensors are called part\[i\]/);
 });
 
+test('operands are read off the call, past strings and brackets', () => {
+  const part = (id, name) => mishaps.tensor(id, name, 3, [4, 8]);
+  const call = 'fy_three(at(x, (1, 2)), w /* not, these */, "a, b", part[i, 0])';
+  const { m } = wrongIn(mishaps.log(part(1, 'x'), part(2, 'w'), part(3, 'part[i, 0]'), part(4, 'these'), mishaps.error('internal', 'no', call)));
+  assert.deepEqual(m.operands.map((one) => one.name), ['w', 'part[i, 0]']);
+});
+
 test('a full card knows request, hole and holders', () => {
   const { m, step, one } = wrongIn(mishaps.scene('full'));
   assert.equal(m.type, 'full');

@@ -1,11 +1,13 @@
 // instant_test.mjs: what is so at one moment of the clock, on logs, without a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { placeOf } from '../../www/model/host.js';
 import { instant, worksOf } from '../../www/model/instant.js';
 import { momentSentence } from '../../www/model/moment.js';
 import { run } from '../../www/model/run.js';
-import { actions } from '../../www/model/step_actions.js';
+import { actions, waitIn } from '../../www/model/step_actions.js';
 import { progress, transfer } from '../../www/model/transfer.js';
+import * as units from '../../www/model/units.js';
 import { stepSentence } from '../../www/model/words.js';
 import { logs, random } from './logs.mjs';
 
@@ -455,3 +457,25 @@ for (const [name, events] of logs()) {
     for (const e of events) if (e.line > 0 && e.kind !== 'values') assert.ok(lit.has(`${e.file}:${e.line}`), `${e.kind} of ${e.file}:${e.line}`);
   });
 }
+
+test('the program waits only while a call blocks it', () => {
+  const events = logs().get('01-where-am-i');
+  const one = open(events);
+  const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);
+  const { start, end } = events.find((e) => e.kind === 'complete' && e.id === copy.id);
+  const said = (t, by) => {
+    const now = instant(one, t);
+    return placeOf({ now, by, line: copy.line, waited: waitIn(events, { from: events.indexOf(copy) - 2, to: now.seq }) });
+  };
+  for (const by of ['step', 'clock']) assert.deepEqual(said((start + end) / 2, by), { words: `line ${copy.line} waits`, held: true });
+  assert.deepEqual(said(copy.t, 'step'), { words: `line ${copy.line} waited ${units.time(copy.held)}`, held: true });
+  assert.deepEqual(said(copy.t, 'clock'), { words: `at line ${copy.line}`, held: false });
+});
+
+test('what only hands out work does not wait', () => {
+  const [host, card] = [{ device: 'cpu' }, { device: 'cuda:0' }];
+  const issue = { kind: 'copy', t: 20, line: 4, id: 2, bytes: 8, dir: 'h2d', src: host, dst: card, held: 10, was_async: true };
+  const one = script(issue, { kind: 'sync', t: 50, th: 1, line: 7, scope: 'device', device: 'cuda:0', held: 20 });
+  const said = (t) => placeOf({ now: instant(one, t), by: 'clock', line: 4, waited: 0 }).words;
+  assert.deepEqual([said(5), said(15), said(40)], ['at line 4', 'at line 4', 'thread 1 waits']);
+});

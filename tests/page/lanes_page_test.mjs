@@ -244,3 +244,83 @@ check('in a narrow page the lanes keep their height and their names', async (t) 
   assert.deepEqual([...rows], ['host', 'cuda:0 stream 0', 'cuda:0 stream 1', 'cuda:0 copies in']);
   await done(page);
 });
+
+check('by step a short step is shown with its neighbours, and the view follows', async (t) => {
+  const page = await opened(t, 'overlap');
+  await page.evaluate(() => window.ferry.seek(100));
+  await page.locator('.ways span', { hasText: 'by step' }).click();
+  const copies = await page.evaluate(() => window.ferry.events.filter((e) => e.kind === 'op' && e.device !== 'cpu').map((e) => e.seq));
+  const sizes = [];
+  for (const seq of copies.slice(8, 14)) {
+    await page.evaluate((n) => window.ferry.go(n), seq);
+    await settle(page);
+    const own = (await slices(page)).filter((s) => s.seq === seq && s.count === 1);
+    assert.ok(own.length > 1 && own.every((s) => s.x > 100), `${seq} is in sight`);
+    const [from, to] = await page.evaluate(() => window.ferry.view());
+    sizes.push(to - from);
+    const ends = [Math.min(...own.map((s) => s.x)), Math.max(...own.map((s) => s.x + s.w))];
+    assert.ok(ends[1] - ends[0] >= 24, `${ends}`);
+  }
+  const whole = await page.evaluate(() => window.ferry.view());
+  assert.equal(await page.locator('#fit').textContent(), 'Whole run');
+  await page.locator('#fit').click();
+  await settle(page);
+  assert.ok((await page.evaluate(() => window.ferry.view()))[1] > whole[1]);
+  assert.equal(await page.locator('#fit').textContent(), 'Fit step');
+  await page.keyboard.press('ArrowRight'); // the button has the focus: a step, and still the whole run
+  await settle(page);
+  const all = await page.evaluate(() => window.ferry.view());
+  assert.equal(all[0], 0);
+  await page.locator('#lanes').focus();
+  await page.keyboard.press('f');
+  await settle(page);
+  const near = await page.evaluate(() => window.ferry.view());
+  assert.ok(near[1] - near[0] < all[1] / 4, `${near}`);
+  assert.ok(new Set(sizes.map(Math.round)).size <= 3, `the view changes its scale seldom: ${sizes}`);
+  await done(page);
+});
+
+// Fingers on the page, by Chromium's own input: from -> to, a list of [x, y] each.
+async function swipe(page, from, to, steps = 6) {
+  const client = await page.context().newCDPSession(page);
+  const send = (type, at) => client.send('Input.dispatchTouchEvent', { type, touchPoints: at.map(([x, y], id) => ({ x, y, id })) });
+  await send('touchStart', from);
+  for (let i = 1; i <= steps; i++) await send('touchMove', from.map(([x, y], k) => [x + ((to[k][0] - x) * i) / steps, y + ((to[k][1] - y) * i) / steps]));
+  await send('touchEnd', []);
+  await settle(page);
+}
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+check('one finger pans, two zoom about what they hold', async (t) => {
+  const page = await opened(t, 'overlap', phone);
+  await seek(page, 7.9e6);
+  const { x, y, width } = await boxOf(page, 'lanes');
+  const [left, at] = [x + 80, y + 60];
+  const view = () => page.evaluate(() => window.ferry.view());
+  const whole = await view();
+  const size = ([from, to]) => to - from;
+  const unit = (part, px) => part[0] + ((px - left + 6) / (width - 76)) * size(part);
+  await swipe(page, [[x + 200, at], [x + 260, at]], [[x + 140, at], [x + 320, at]]);
+  const near = await view();
+  assert.ok(Math.abs(size(near) / size(whole) - 1 / 3) < 0.02, `${size(near) / size(whole)}`);
+  assert.ok(Math.abs(unit(near, x + 140) - unit(whole, x + 200)) < 0.01 * size(whole), 'what was under a finger still is');
+  await swipe(page, [[x + 300, at]], [[x + 200, at]]);
+  const panned = await view();
+  assert.ok(Math.abs(size(panned) - size(near)) < 1 && panned[0] > near[0] + 0.2 * size(near), `${panned}`);
+  await swipe(page, [[x + 140, at], [x + 320, at]], [[x + 210, at], [x + 230, at]]);
+  assert.deepEqual(await view(), whole);
+  await done(page);
+});
+
+check('fingers that zoom choose nothing and set no time; a tap does', async (t) => {
+  const page = await opened(t, 'overlap', phone);
+  await seek(page, 7.9e6);
+  const time = () => page.evaluate(() => window.ferry.position.t);
+  const { x, y } = await boxOf(page, 'lanes');
+  await swipe(page, [[x + 200, y + 60], [x + 260, y + 60]], [[x + 150, y + 60], [x + 300, y + 60]]);
+  assert.equal(await time(), 7.9e6);
+  await page.touchscreen.tap(x + 150, y + 14);
+  await settle(page);
+  assert.notEqual(await time(), 7.9e6);
+  await done(page);
+});

@@ -2,13 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
-import { about, label } from '../../www/model/lane_words.js';
+import { about, breakWords, label } from '../../www/model/lane_words.js';
 import { hopsOf } from '../../www/model/lane_hops.js';
 import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
+import { loopsIn, loopsOf, turnWords } from '../../www/model/loops.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
+import { extent, fitted, followed, isTiny } from '../../www/model/step_view.js';
+import { chosen } from '../../www/stage/lane_labels.js';
+import { bracketWords, brackets, rowsIn, turnRows } from '../../www/stage/lane_turns.js';
 import { logs, random } from './logs.mjs';
 
 const open = (events) => {
@@ -226,6 +230,7 @@ test('malformed events never make lanes throw', () => {
         return next() < 0.2 ? odd[Math.floor(next() * odd.length)] : { ...e, [keys[Math.floor(next() * keys.length)]]: odd[Math.floor(next() * odd.length)] };
       }));
       const lanes = lanesOf(one);
+      loopsOf(one);
       const course = axis(one.total, breaksOf(lanes, one.total));
       ticks(course, 0, course.units, course.units / 10);
       for (const lane of everyLane(lanes)) {
@@ -299,6 +304,23 @@ test('first segments of many cards are breaks', () => {
   assert.equal(breaksOf(lanesOf(script(...segments.map((e) => ({ ...e, device: 'cpu', mem: 'pinned' })))), 840).length, 0);
 });
 
+test('breaks in a row are one, with one label', () => {
+  const call = (t, kind, bytes) => ({ kind, t, device: 'cuda:0', bytes, held: 60 });
+  const one = script(...kernel(1, 10, 0, 20, 300), call(400, 'segment_free', 4096), call(460, 'segment_free', 4096), call(521, 'segment_free', 8192),
+    ...kernel(2, 600, 0, 620, 900), call(1000, 'segment_free', 4096), call(1060, 'segment', 4096));
+  const breaks = breaksOf(lanesOf(one), 1100);
+  assert.deepEqual(breaks.map(({ from, until, seqs }) => [from, until, seqs.length]), [[340, 521, 3], [940, 1060, 2]]);
+  const [first, second] = breaks.map((gap) => breakWords(gap, one));
+  assert.deepEqual([first.time, first.what, first.bytes, first.sentences.length], ['181 ns', 'to return', '16 KiB', 3]);
+  assert.deepEqual([second.what, second.bytes], ['to return, reserve', '']);
+});
+
+test('a program that takes a card again and again has one break', () => {
+  const one = script(...Array.from({ length: 12 }, (_, i) => [
+    { kind: 'segment', t: i * 100 + 80, device: 'cuda:0', mem: 'device', bytes: 4096, held: 80 }, ...kernel(i + 1, i * 100 + 81, 0, i * 100 + 81, i * 100 + 100)]).flat());
+  assert.deepEqual(breaksOf(lanesOf(one), 1200).map(({ from, until }) => [from, until]), [[0, 80]]);
+});
+
 test('ticks are round, apart, and exact enough', () => {
   const course = axis(1000, [{ from: 100, until: 600 }]);
   const { step, times } = ticks(course, 0, course.units, 90);
@@ -336,4 +358,168 @@ test('of many lines the highest are told apart', () => {
   const { lines } = memoriesOf(one).of('cuda:0').at(30);
   assert.deepEqual(lines.map((part) => part.line), [15, 16, 17, 18, 19, 20].map((n) => `p.c:${n}`).concat(''));
   assert.equal(lines.at(-1).bytes, sum(Array.from({ length: 14 }, (_, i) => 100 + i)));
+});
+
+// ---- the turns of loops ---------------------------------------------------------------------------
+
+test('loops of a text: nested, on one line, without brackets', () => {
+  const source = `for (int i = 0; i < 3; i++) {
+  while (x)
+    if (y) f(x);
+  /* for (;;) { } */ puts("for (;;) ;");
+}
+do { g(); } while (y);
+for (;;) h(x);
+for (i = 0; i < 3; i++)
+  for (k = 0; k < 3; k++) { a();
+    b(); }`;
+  assert.deepEqual(loopsIn(source).map(({ first, last }) => [first, last]), [[1, 5], [2, 3], [6, 6], [7, 7], [8, 10], [9, 10]]);
+  for (const odd of ['', 'for', 'for (', 'for (;;', 'for (;;) {', 'while () ;', '}) for ((']) assert.deepEqual(loopsIn(odd), []);
+});
+
+// A program of ops by line: [line, name, fn].
+const program = (source, ...calls) => script({ kind: 'source', t: 0, path: 'p.c', text: source },
+  ...calls.flatMap(([line, name, fn = 'main'], i) => kernel(i + 1, (i + 1) * 10, 0, (i + 1) * 10, (i + 1) * 10 + 5).map((e) => ({ ...e, file: 'p.c', line, fn, name: e.name && name }))));
+const turnsOf = (one) => loopsOf(one).all.map(({ depth, first, turns }) => [depth, first, turns.length]);
+
+test('a turn begins where the program goes back', () => {
+  const one = program('f();\nfor (;;) {\n a();\n b();\n}\nz();', [1, 'f'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [6, 'z']);
+  assert.deepEqual(turnsOf(one), [[0, 2, 3]]);
+  const [{ turns }] = loopsOf(one).all;
+  assert.deepEqual(turns.map(({ from, until }) => [from, until]), [[19, 39], [39, 59], [59, 79]]);
+  assert.deepEqual(turns.map(({ seq, to }) => [seq, to]), [[3, 6], [7, 10], [11, 14]]);
+});
+
+test('turns of a loop on one line', () => {
+  const calls = (n, ...names) => Array.from({ length: n }, () => names.map((name) => [1, name])).flat();
+  assert.deepEqual(turnsOf(program('for (;;) fy_add(x, y);', ...calls(5, 'add'))), [[0, 1, 5]]);
+  assert.deepEqual(turnsOf(program('for (;;) fy_add_(fy_mul(x, y), z);', ...calls(5, 'mul', 'add'))), [[0, 1, 5]]);
+  assert.deepEqual(turnsOf(program('for (;;) fy_add(fy_add(x, y), z);', ...calls(4, 'add', 'add'))), [[0, 1, 4]]);
+});
+
+test('an inner loop begins anew with each turn of the outer one', () => {
+  const turn = [[2, 'a'], ...Array.from({ length: 3 }, () => [[4, 'b'], [5, 'c']]).flat()];
+  const one = program('for (;;) {\n a();\n for (;;) {\n  b();\n  c();\n }\n}', ...turn, ...turn);
+  assert.deepEqual(turnsOf(one), [[0, 1, 2], [1, 3, 3], [1, 3, 3]]);
+  const last = one.events.findLastIndex((e) => e.kind === 'op');
+  assert.deepEqual(loopsOf(one).at(last).map(turnWords), ['turn 3 of 3, of the loop in lines 3 to 6', 'turn 2 of 2, of the loop in lines 1 to 7']);
+});
+
+test('a turn lasts while a function that it calls works', () => {
+  const calls = [[6, 'a'], [2, 'b', 'work'], [2, 'b', 'work']];
+  const one = program('void work(void) {\n for (;;) fy_b();\n}\nint main(void) {\n for (;;) {\n  a(); work();\n }\n z();\n}', ...calls, ...calls, [8, 'z']);
+  assert.deepEqual(turnsOf(one), [[0, 5, 2], [1, 2, 2], [1, 2, 2]]);
+  const [outer] = loopsOf(one).all;
+  assert.deepEqual(outer.turns.map(({ seq, to }) => [seq, to]), [[1, 6], [7, 12]]);
+});
+
+test('the loops of a real program', () => {
+  const of = (name) => loopsOf(open(logs().get(name))).all.map(({ first, turns }) => [first, turns.length]);
+  assert.deepEqual(of('overlap'), [[56, 4], [25, 4], [20, 5], [20, 5], [20, 5], [20, 5], [33, 4], [20, 5], [20, 5], [20, 5], [20, 5]]);
+  assert.deepEqual(of('pinning'), [[36, 4], [23, 4], [23, 4], [23, 4], [23, 4], [23, 4], [23, 4]]);
+});
+
+test('turns too narrow for a number are one bracket', () => {
+  const one = program('for (;;) fy_add(x, y);', ...Array.from({ length: 128 }, () => [1, 'add']));
+  const [row] = turnRows(loopsOf(one));
+  const drawn = (px) => brackets(row, { x: (t) => t * px, t: (x) => x / px }, 0, 1300 * px).map(bracketWords);
+  assert.deepEqual(drawn(0.1), [['128 turns', '128 ×']]);
+  assert.deepEqual([drawn(2.5).length, drawn(2.5)[7][0]], [128, 'turn 8 of 128']);
+  const seen = brackets(row, { x: (t) => (t - 605) * 3, t: (x) => x / 3 + 605 }, 0, 90);
+  assert.deepEqual(seen.map(({ turns: [turn] }) => turn.n), [60, 61, 62, 63]);
+});
+
+test('where there is one row, the brackets are those that differ', () => {
+  const loop = (depth, first, size, n) => ({ th: 0, depth, turns: Array.from({ length: n }, (_, i) => ({ n: i + 1, from: first + i * size, until: first + (i + 1) * size })) });
+  const rows = turnRows({ all: [loop(0, 0, 500, 4), loop(1, 0, 100, 5), loop(1, 500, 100, 5), loop(2, 0, 9, 1)] });
+  assert.deepEqual(rows.map(({ loops }) => loops.length), [1, 2]);
+  const shown = (from, to, most) => rowsIn({ rows, most }, { x: (t) => t - from, t: (x) => x + from }, 0, to - from).map((row) => rows.indexOf(row));
+  assert.deepEqual([shown(0, 2000, 1), shown(510, 900, 1), shown(510, 900, 2)], [[0], [1], [0, 1]]);
+});
+
+test('short and long turns by turns: pairs', () => {
+  const turns = Array.from({ length: 6 }, (_, i) => ({ n: i + 1, from: Math.floor(i / 2) * 40 + (i % 2) * 10, until: Math.floor(i / 2) * 40 + 10 + (i % 2) * 30 }));
+  const drawn = brackets({ loops: [{ turns }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
+  assert.deepEqual(drawn.map((one) => bracketWords(one)[2]), ['1–2', '3–4', '5–6']);
+});
+
+test('a long turn among short ones has its own bracket', () => {
+  const turns = Array.from({ length: 40 }, (_, i) => ({ n: i + 1, from: i * 10 + (i > 20 ? 90 : 0), until: (i + 1) * 10 + (i >= 20 ? 90 : 0) }));
+  const drawn = brackets({ loops: [{ turns }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
+  assert.deepEqual(drawn.map((one) => bracketWords(one)[1]), ['turns 1–20', 'turn 21', 'turns 22–40']);
+});
+
+// ---- words in the lanes ---------------------------------------------------------------------------
+
+const width = (words) => words.length * 6;
+const everywhere = { x: 0, end: 1e4 };
+const noteOf = (one, lane, more) => ({ one: { slice: one, from: one.from, until: one.until, lane }, lane: 0, y: 0, h: 11, ...more });
+
+test('a wait says for what, as far as there is room', () => {
+  const one = open(logs().get('overlap'));
+  const lanes = lanesOf(one);
+  const [host] = lanes.threads.values();
+  const wait = host.between(0, Infinity).map(({ slice }) => slice).findLast((s) => s.look === 'wait');
+  const said = (w) => chosen({ run: one, lanes }, { lanes: [host], y: 0, h: 15 }, [noteOf(wait, host, { x: 0, end: w })], width, everywhere)[0]?.words;
+  assert.deepEqual([said(100), said(70), said(40), said(20)], ['waits for add', 'for add', 'add', undefined]);
+});
+
+test('what was queued says behind what, in its lane', () => {
+  const copy = { kind: 'copy', t: 2, id: 7, dir: 'p2p', bytes: 8, stream: 0, src: { device: 'cuda:0' }, dst: { device: 'cuda:1' } };
+  const one = script(copy, { kind: 'complete', t: 2, id: 7, start: 10, end: 90, engine: 'p2p' }, ...kernel(8, 4, 0, 91, 99, 'cuda:1'));
+  const lanes = lanesOf(one);
+  const [stream] = lanes.cards.get('cuda:1').streams.values();
+  const { slice } = stream.between(0, 100)[0];
+  const note = noteOf(slice, stream, { x: 0, end: 300, queue: true });
+  assert.match(chosen({ run: one, lanes }, { lanes: [stream], y: 0, h: 15 }, [note], width, everywhere)[0].words, /^behind /);
+  assert.equal(chosen({ run: one, lanes }, { lanes: [stream], y: 0, h: 15 }, [{ ...note, end: 30 }], width, everywhere).length, 0, 'or nothing');
+});
+
+test('a folded row has words where no other lane has a slice', () => {
+  const one = script(...kernel(1, 1, 0, 10, 400), ...kernel(2, 2, 1, 300, 700), ...kernel(3, 3, 0, 800, 1100));
+  const lanes = lanesOf(one);
+  const [zero, first] = [...lanes.cards.get('cuda:0').streams.values()];
+  const row = { lanes: [zero, first], y: 20, h: 15 };
+  const of = (lane, i) => lane.between(0, 2000).map(({ slice }) => noteOf(slice, lane, { lane: i, x: slice.from, end: slice.until, h: 5 }));
+  const notes = [...of(zero, 0), ...of(first, 1), noteOf(zero.between(0, 2000)[1].slice, zero, { x: 400, end: 800, queue: true })];
+  const said = chosen({ run: one, lanes }, row, notes, width, everywhere);
+  assert.ok(said.every(({ words, y }) => words.startsWith('add') && y === 27.5));
+  assert.deepEqual(said.map(({ x }) => x).sort((a, b) => a - b), [14, 804], 'none over the other lane');
+});
+
+// ---- the part that shows a step -------------------------------------------------------------------
+
+const part = (from, to, main = to - from) => ({ from, to, main });
+
+test('a step that can be seen in the whole run is shown there', () => {
+  assert.equal(followed(null, part(100, 200), 1000, 1000), null);
+  assert.ok(!isTiny(null, part(100, 124), 1000, 1000) && isTiny(null, part(100, 123), 1000, 1000));
+});
+
+test('a short step is shown with its neighbours', () => {
+  const [from, to] = followed(null, part(500, 510), 10000, 1000);
+  assert.ok(Math.abs((to - from) - 50) < 1e-9 && from < 500 && to > 510);
+  assert.ok(500 - from > 15 && to - 510 > 15, 'what came before it and what comes after');
+  assert.deepEqual(fitted(part(0, 10), 10000), [0, 50]);
+  assert.deepEqual(fitted(part(9990, 10000), 10000), [9950, 10000]);
+  assert.equal(fitted(part(0, 900), 1000), null);
+});
+
+test('a call and its work are both in sight', () => {
+  const step = extent([{ from: 500, until: 504 }, { from: 590, until: 600 }], (t) => t);
+  assert.deepEqual(step, { from: 500, to: 600, main: 10 });
+  const [from, to] = followed(null, step, 10000, 1000);
+  assert.ok(from < 500 && to > 600 && to - from < 150, `${from} to ${to}`);
+  assert.equal(followed(null, part(500, 9000, 10), 10000, 1000), null, 'too far apart');
+  assert.equal(extent([{ from: 3, until: Infinity }], (t) => t), null);
+});
+
+test('the part stays while steps can be seen in it', () => {
+  const view = followed(null, part(500, 510), 10000, 1000);
+  assert.equal(followed(view, part(512, 518), 10000, 1000), view);
+  const next = followed(view, part(560, 570), 10000, 1000);
+  assert.equal(Math.round(next[1] - next[0]), 50, 'as near as before');
+  assert.ok(next[0] < 560 && next[1] > 570);
+  assert.notDeepEqual(followed(view, part(512, 512.5), 10000, 1000), view);
+  assert.equal(followed(view, part(600, 9000), 10000, 1000), null);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addresses } from '../../www/model/addresses.js';
 import { apply, initial } from '../../www/model/state.js';
+import { linkWords } from '../../www/stage/bus.js';
 import { layout as place } from '../../www/stage/layout.js';
 import { rows } from '../../www/stage/map.js';
 import { lengthOf, packet, route } from '../../www/stage/route.js';
@@ -104,6 +105,19 @@ test('a lane is as thick as its bandwidth', () => {
   const wide = lanes.get('cuda:0').h2d.thick;
   assert.deepEqual([lanes.get('cuda:1').d2h.thick / wide, staging / wide], [0.5, 0.2]);
   for (const [w, h] of SIZES) assert.equal(layout(state, w, h).bus.lanes.get('cuda:0').h2d.thick, wide);
+});
+
+test('a link that is drawn narrower than its bandwidth says so', () => {
+  const links = (bus, peer) => {
+    const state = initial();
+    const card = (name) => ({ name, kind: 'sim', capacity: 1 << 30, model: { bus_bandwidth: bus, peer_bandwidth: peer } });
+    apply(state, { kind: 'session', devices: [{ name: 'cpu', kind: 'cpu' }, card('cuda:0'), card('cuda:1')] });
+    const { bus: wires } = layout(state, 1000, 500);
+    return [linkWords('bus', [wires.lanes.get('cuda:0').h2d])[0], linkWords('link', [wires.peer])[0]];
+  };
+  assert.deepEqual(links(50e9, 20e9), ['bus 50 GB/s', 'link 20 GB/s']);
+  assert.deepEqual(links(100e9, 390e9), ['bus 100 GB/s', 'link 390 GB/s, drawn narrower']);
+  assert.deepEqual(links(450e9, undefined), ['bus 450 GB/s, drawn narrower', 'link']);
 });
 
 test('a copy between cards goes as it can', () => {

@@ -7,22 +7,45 @@
 import { firstIndex } from './search.js';
 
 const LEAST = 0.04; // of the whole time: a shorter call is no reason for a break
-const MOST = 5; // breaks for page-locking; a program that does it again and again says something by it
+const MOST = 5; // breaks for memory that is taken again and again: a program that does so says something by it
+const CLOSE = 0.002; // of the whole time between two such calls, with nothing in it: they are one break
 const WIDEST = 0.12; // of the axis that a break takes
 const ALL = 0.3; // of the axis that all breaks take together
 
-/** The breaks of a run: [{from, until, seq, card}]: its long calls that only take memory, where nothing else goes on. */
+/**
+ * The breaks of a run: [{from, until, seqs, once}]: its long calls that only take or return memory, where nothing else goes on;
+ * those in a row are one. seqs: their events; once: it is the first memory of a card.
+ */
 export function breaksOf(lanes, total) {
-  const others = lanes.rows().flatMap((row) => row.lanes).filter((lane) => lane.kind !== 'thread' || lane.thread > 0);
-  const found = lanes.memoryCalls.filter((call) => call.until - call.from >= LEAST * total).map((call) => quiet(call, others))
-    .filter((one) => one.until - one.from >= LEAST * total).sort((a, b) => a.from - b.from);
-  const apart = found.filter((one, i) => !i || one.from >= found[i - 1].until);
-  return apart.filter((one) => one.card).length < apart.length - MOST ? apart.filter((one) => one.card) : apart;
+  const every = lanes.rows().flatMap((row) => row.lanes);
+  const others = every.filter((lane) => lane.kind !== 'thread' || lane.thread > 0);
+  const isLong = (one) => one.until - one.from >= LEAST * total;
+  const found = inARow(lanes.memoryCalls, every, CLOSE * total).filter(isLong).map((one) => quiet(one, others)).filter(isLong);
+  const apart = found.sort((a, b) => a.from - b.from).filter((one, i, all) => !i || one.from >= all[i - 1].until);
+  const first = apart.filter((one) => one.once);
+  return first.length < apart.length - MOST ? first : apart;
+}
+
+// Calls that follow one another as one.
+function inARow(calls, lanes, close) {
+  const all = [];
+  const cards = new Set(['cpu']); // that have memory
+  for (const call of calls) {
+    const last = all.at(-1);
+    const once = !cards.has(call.device);
+    cards.add(call.device);
+    const one = { from: call.from, until: call.until, seqs: [call.seq], once };
+    const gap = last ? one.from - last.until : Infinity;
+    const isNext = gap >= 0 && gap <= close && !lanes.some((lane) => gap && lane.between(last.until, one.from).length);
+    if (isNext) Object.assign(last, { until: one.until, seqs: [...last.seqs, call.seq], once: last.once || once });
+    else all.push(one);
+  }
+  return all;
 }
 
 // The part of a call, after work that ends in it, up to work that begins in it.
 function quiet(call, others) {
-  const one = { from: call.from, until: call.until, seq: call.seq, card: call.device !== 'cpu' };
+  const one = { ...call };
   for (const lane of others) {
     for (const slice of lane.between(call.from, call.until)) {
       if (slice.from <= one.from || slice.until < (call.from + call.until) / 2) one.from = Math.max(one.from, slice.until);
@@ -100,6 +123,13 @@ export function zoomed([from, to], factor, at, units) {
 
 /** The part that lies `by` units further right. */
 export const panned = ([from, to], by, units) => within(from + by, to - from, units);
+
+/** The part where the two units u lie at the fractions `at` of what is seen: what is under two fingers stays there. */
+export function pinched(u, at, units) {
+  const [[u0, u1], [p0, p1]] = at[0] <= at[1] ? [u, at] : [u.toReversed(), at.toReversed()];
+  const size = Math.max(SHORTEST, Math.min(units, Math.max(0, u1 - u0) / Math.max(1e-3, p1 - p0)));
+  return within((u0 + u1) / 2 - ((p0 + p1) / 2) * size, size, units);
+}
 
 function within(from, size, units) {
   const start = Math.max(0, Math.min(units - size, from));

@@ -17,6 +17,9 @@ export function callsIn(text, line) {
   return file.lines.get(line);
 }
 
+/** The text without comments and what is in quotes, every letter at its place, and where its lines begin: {clean, starts}. */
+export const codeOf = (text) => fileOf(text);
+
 /** Is `word` a macro of this program? */
 export const isMacro = (text, word) => fileOf(text).defined.has(word);
 

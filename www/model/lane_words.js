@@ -2,22 +2,33 @@
 // words.js.
 
 import { list, object, text } from './fields.js';
+import { loopsOf, turnWords } from './loops.js';
 import * as units from './units.js';
 import { sentence } from './words.js';
 
 /** A few words for a slice, to stand in it. */
-export function label(slice, lane, run, lanes) {
+export const label = (slice, lane, run, lanes) => labels(slice, lane, run, lanes)[0];
+
+/** Words for a slice, the longest first. */
+export function labels(slice, lane, run, lanes) {
   const e = object(run.events[slice.seq]);
-  const say = Object.hasOwn(labels, e.kind) ? labels[e.kind] : null;
-  return say ? say(e, run.names, lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind);
+  const say = Object.hasOwn(sayings, e.kind) ? sayings[e.kind] : null;
+  return [say ? say(e, run.names, lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind)].flat();
 }
 
-const labels = {
-  op: (e, n, host) => (host && e.device !== 'cpu' ? `launch ${text(e.name)}` : `${text(e.name)}${into(e, n)}`),
-  copy: (e, n, host) => (!host ? n.tensor(object(e.src).tensor) : e.was_async ? `issue ${n.tensor(object(e.src).tensor)}` : `copy of ${n.tensor(object(e.src).tensor)}`),
-  sync: (e, n, host, what) => `waits for ${what()}`,
-  segment: (e) => `${e.mem === 'pinned' ? 'page-locks' : 'reserves'} ${units.bytes(e.bytes)}`,
-  segment_free: (e) => `returns ${units.bytes(e.bytes)}`,
+const sayings = {
+  op: (e, n, host) => [host && e.device !== 'cpu' ? `launch ${text(e.name)}` : `${text(e.name)}${into(e, n)}`, text(e.name)],
+  copy(e, n, host) {
+    const name = n.tensor(object(e.src).tensor);
+    if (!host) return name;
+    return [e.was_async ? `issue ${name}` : `copy of ${name}`, name];
+  },
+  sync(e, n, host, what) {
+    const awaits = what();
+    return [`waits for ${awaits}`, `for ${awaits}`, awaits.replace(/^the copy of /, '')];
+  },
+  segment: (e) => [`${e.mem === 'pinned' ? 'page-locks' : 'reserves'} ${units.bytes(e.bytes)}`, units.bytes(e.bytes)],
+  segment_free: (e) => [`returns ${units.bytes(e.bytes)}`, units.bytes(e.bytes)],
 };
 
 const into = (e, n) => (list(e.out).length ? ` → ${n.tensor(object(e.out[0]).tensor)}` : '');
@@ -43,21 +54,30 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
     open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end${where}` : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}${where}`,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
     lane.kind === 'thread' ? sentence(e, run.names) : '',
+    loopsOf(run).at(slice.seq).filter((turn) => turn.loop.turns.length > 1).map(turnWords).join('; in '),
     lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);
 }
 
-// How long it was queued, and what was in its way last: what ended when it began, of its stream, else on its engine, else
-// behind an event that its stream waited for.
-function queued({ work, seq }, lane, run, lanes) {
+// How long it was queued, and what was in its way last.
+function queued(slice, lane, run, lanes) {
+  const words = `queued for ${units.time(slice.work.start - slice.work.issued)} before`;
+  const why = queuedBehind(slice, lane, run, lanes);
+  return why ? `${words}, ${why}` : words;
+}
+
+/** Behind what work was queued, in a few words: what ended last before it began, of its stream, on its engine, behind an event
+ *  that its stream waited for, or on a link of its card; '' if nothing was in its way. */
+export function queuedBehind({ work, seq }, lane, run, lanes) {
   const card = lanes.cards.get(lane.device);
   const stream = card?.streams.get(work.event.stream ?? 0);
   const engine = [...(card?.engines.values() ?? [])].find((one) => one.of(seq, work.start));
-  const event = lanes.arrows(work.issued - 1e6, work.start).find((one) => one.to.lane === stream && one.to.t === work.start);
-  const ahead = [stream, engine, event?.from.lane].map((one) => one?.before(work.start))
+  const arrows = lanes.arrows(work.issued - 1e6, work.start);
+  const event = arrows.find((one) => one.to.lane === stream && one.to.t === work.start);
+  const peers = [...lanes.peers.values()].filter((one) => one.pair.split(' → ').includes(lane.device));
+  const ahead = [stream, engine, event?.from.lane, ...peers].map((one) => one?.before(work.start))
     .filter((one) => one && one.seq !== seq && one.until > work.issued).sort((a, b) => b.until - a.until)[0];
-  const words = `queued for ${units.time(work.start - work.issued)} before`;
-  return ahead ? `${words}, behind ${label(ahead, { kind: 'stream' }, run, lanes)}` : words;
+  return ahead ? `behind ${label(ahead, { kind: 'stream' }, run, lanes)}` : '';
 }
 
 // As many digits as tell the two times apart.
@@ -66,9 +86,15 @@ function exact(t, other) {
   return `${(t / unit[1]).toLocaleString('en', { maximumFractionDigits: unit[0] === 'ms' ? 2 : Math.abs(t - other) < 1e3 ? 3 : 1 })} ${unit[0]}`;
 }
 
-/** What a break leaves out. */
-export function breakWords({ from, until, seq }, run) {
-  const e = object(run.events[seq]);
-  const what = e.kind === 'segment_free' ? 'return' : e.mem === 'pinned' ? 'page-lock' : 'reserve';
-  return { time: units.time(until - from), what: `to ${what}`, bytes: units.bytes(e.bytes), sentence: sentence(e, run.names) };
+/** What a break leaves out: {time, what, bytes, sentences}. */
+export function breakWords({ from, until, seqs }, run) {
+  const all = seqs.map((seq) => object(run.events[seq]));
+  const verbs = [...new Set(all.map(verbOf))];
+  const bytes = verbs.length > 1 ? '' : units.bytes(all.reduce((sum, e) => sum + (e.bytes > 0 ? e.bytes : 0), 0));
+  const said = all.slice(0, TOLD).map((e) => sentence(e, run.names));
+  const more = all.length > TOLD ? [`And ${units.plural(all.length - TOLD, 'more call', 'more calls')} of the kind.`] : [];
+  return { time: units.time(until - from), what: `to ${verbs.join(', ')}`, bytes, sentences: [...said, ...more] };
 }
+
+const TOLD = 3; // calls of a break that its tooltip tells
+const verbOf = (e) => (e.kind === 'segment_free' ? 'return' : e.mem === 'pinned' ? 'page-lock' : 'reserve');

@@ -7,42 +7,33 @@
 // have a million events.
 
 import { int, list, object, text } from './fields.js';
+import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
 
 const ENGINES = ['h2d', 'compute', 'd2h'];
-const known = new WeakMap(); // run -> its lanes
 
 /** The lanes of a run, with all events that have arrived. */
-export function lanesOf(run) {
-  if (!known.has(run)) known.set(run, lanes(run));
-  const self = known.get(run);
-  self.read();
-  return self;
-}
+export const lanesOf = perRun(lanes);
 
 function lanes(run) {
-  let next = 0; // first event that was not read
   const threads = new Map(); // th -> lane
   const cards = new Map(); // device -> {device, streams: Map, engines: Map, users: engine -> Set of streams}
   const peers = new Map(); // "from to" -> lane
   const pending = new Map(); // id -> {work, index} of works that have not ended
   const colours = lineages();
-  const self = { read, rows, find, arrows, threads, cards, peers, marks: [], memoryCalls: [], waits: [], races: new Map() };
+  const self = {
+    add, rows, find, arrows, threads, cards, peers, marks: [], memoryCalls: [], waits: [], races: new Map(),
+  };
   threadOf(0);
 
-  function read() {
-    const issued = run.timeline.worksIssued(next, run.events.length - 1);
-    let at = 0;
-    for (; next < run.events.length; next++) {
-      const e = object(run.events[next]);
-      colours.learn(e);
-      if (issued[at]?.seq === next) begin(issued[at++]);
-      if (e.kind === 'complete') end(e.id);
-      if (e.held > 0) call(e, next);
-      if (e.kind === 'mark' && text(e.text)) self.marks.push({ seq: next, t: run.timeline.timeOf(next), text: e.text });
-      if (e.kind === 'event_wait' || (e.kind === 'sync' && e.scope === 'event')) self.waits.push(next);
-      if (e.kind === 'data_race') for (const side of [e.a, e.b]) self.races.set(int(side, -1), next);
-    }
+  function add(e, seq) {
+    colours.learn(e);
+    if (e.kind === 'copy' || e.kind === 'op') begin(run.timeline.worksIssued(seq, seq)[0]);
+    if (e.kind === 'complete') end(e.id);
+    if (e.held > 0) call(e, seq);
+    if (e.kind === 'mark' && text(e.text)) self.marks.push({ seq, t: run.timeline.timeOf(seq), text: e.text });
+    if (e.kind === 'event_wait' || (e.kind === 'sync' && e.scope === 'event')) self.waits.push(seq);
+    if (e.kind === 'data_race') for (const side of [e.a, e.b]) self.races.set(int(side, -1), seq);
   }
 
   function threadOf(th) {
@@ -91,13 +82,12 @@ function lanes(run) {
     }
   }
 
-  // The wait at the start of a blocking copy is told after it.
+  // A call that blocked its thread; when, the timeline knows.
   function call(e, seq) {
-    const home = threadOf(int(e.th));
-    const last = home.last;
-    const until = e.kind === 'sync' && last && e.cause === last.seq && int(e.t) === last.t ? last.from : int(e.t);
-    const slice = { from: Math.max(0, until - e.held), until, seq, t: int(e.t), index: e.kind === 'op' || e.kind === 'copy' ? colours.of(e) : -1, work: null, look: lookOf(e), device: text(e.device) };
-    home.add(slice);
+    const { from, until } = run.timeline.callOf(seq);
+    const index = e.kind === 'op' || e.kind === 'copy' ? colours.of(e) : -1;
+    const slice = { from: Math.max(0, from), until, seq, index, work: null, look: lookOf(e), device: text(e.device) };
+    threadOf(int(e.th)).add(slice);
     if (slice.look === 'memory') self.memoryCalls.push(slice);
   }
 
@@ -203,11 +193,10 @@ function lane(fields) {
   const all = [];
   const busy = [0]; // busy[i]: ns that slices 0..i - 1 take
   let late = []; // added since the slices were last put in order
-  const self = { ...fields, open: new Map(), last: null, add, between, near, before, after, issuedAfter, of, get length() { return settle(), all.length; } };
+  const self = { ...fields, open: new Map(), add, between, near, before, after, issuedAfter, of };
 
   function add(slice) {
     late.push(slice);
-    self.last = slice;
   }
 
   function settle() {

@@ -2,35 +2,27 @@
 // them. Pure; reads a run as far as it has arrived, and each event once. Bytes count from their allocation to their
 // release, by the host's clock.
 
-import { int, object, text } from './fields.js';
+import { int, text } from './fields.js';
+import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
 
 const NAMED = 6; // lines that are told apart; of more, those with the highest peaks
-const known = new WeakMap(); // run -> its memories
 
-/** The memories of a run: {of(device) -> {device, peak, at(t), lines()}, devices()}, with all events that have arrived. */
-export function memoriesOf(run) {
-  if (!known.has(run)) known.set(run, memories(run));
-  const self = known.get(run);
-  self.read();
-  return self;
-}
+/** The memories of a run: {of(device) -> {device, peak, lines, at(t), next(t)}, devices()}, with all events that have arrived. */
+export const memoriesOf = perRun(memories);
 
 function memories(run) {
-  let next = 0;
   const all = new Map(); // device -> {device, total: steps, lines: "file:line" -> steps}
   const living = new Map(); // storage -> {device, line, bytes}
 
-  function read() {
-    for (; next < run.events.length; next++) {
-      const e = object(run.events[next]);
-      if (e.kind === 'alloc') born(e, run.timeline.timeOf(next));
-      if (e.kind === 'free') gone(int(e.storage), run.timeline.timeOf(next));
-    }
+  function add(e, seq) {
+    if (e.kind === 'alloc') born(e, run.timeline.timeOf(seq));
+    if (e.kind === 'free') gone(int(e.storage), run.timeline.timeOf(seq));
   }
 
   function born(e, t) {
-    const one = { device: text(e.device, 'cpu'), line: e.line > 0 ? `${text(e.file)}:${e.line}` : '', bytes: Math.max(0, int(e.bytes)) };
+    const line = e.line > 0 ? `${text(e.file)}:${e.line}` : '';
+    const one = { device: text(e.device, 'cpu'), line, bytes: Math.max(0, int(e.bytes)) };
     gone(int(e.storage), t);
     living.set(int(e.storage), one);
     change(one, t, one.bytes);
@@ -50,7 +42,7 @@ function memories(run) {
     memory.lines.get(line).add(t, by);
   }
 
-  return { read, devices: () => [...all.keys()], of: (device) => view(all.get(device)) };
+  return { add, devices: () => [...all.keys()], of: (device) => view(all.get(device)) };
 }
 
 // The lines in order of their first allocation; '' at the end: those that are not told apart.

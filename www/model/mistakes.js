@@ -3,6 +3,7 @@
 // of a data race and the value that was read. The log names the call as written; its operands are looked up among the
 // names of that moment, and described by the error's message. Pure.
 
+import { callsIn } from './calls.js';
 import { int, list, object, text } from './fields.js';
 import * as units from './units.js';
 import { and, memoryName } from './words.js';
@@ -121,9 +122,11 @@ export function held(holders) {
 // Those that the message describes, else those that the call's text names.
 function operandsOf(e, state) {
   const told = described(text(e.message));
-  const named = told.length ? told : args(text(e.call)).map((name) => ({ name, device: '', shape: null, dtype: '' }));
+  const named = told.length ? told : argsOf(text(e.call)).map(unknown);
   return named.map((one) => operand(state, e, one)).filter((one) => told.length || one.storages.length);
 }
+
+const unknown = (name) => ({ name, device: '', shape: null, dtype: '' });
 
 const unsure = (operands) => operands.filter((one) => one.storages.length > 1)
   .map(({ name, storages }) => `${storages.length} tensors are called ${name}; the log does not say which of them it was.`);
@@ -135,18 +138,8 @@ function described(message) {
     { name, device, shape: dims === undefined ? null : dims.split(',').map((n) => n.trim()).filter(Boolean).map(Number), dtype }));
 }
 
-// The arguments of a call as written: split at the commas that are in no further bracket.
-function args(call) {
-  const inside = /\((.*)\)\s*$/s.exec(call)?.[1] ?? '';
-  const all = [''];
-  let depth = 0;
-  for (const letter of inside) {
-    depth += '([{'.includes(letter) ? 1 : ')]}'.includes(letter) ? -1 : 0;
-    if (letter === ',' && depth === 0) all.push('');
-    else all[all.length - 1] += letter;
-  }
-  return all.map((one) => one.trim()).filter((one) => /^[A-Za-z_]/.test(one));
-}
+// The arguments of a call as written that are names, or begin with one.
+const argsOf = (call) => (callsIn(call, 1)[0]?.args ?? []).filter((one) => /^[A-Za-z_]/.test(one));
 
 function operand(state, e, told) {
   const handles = handlesOf(state, e, told);

@@ -11,7 +11,7 @@ import { firstIndex } from './search.js';
 
 const BLOCK = 1024;
 
-/** Numbers that never fall, in an array that grows. lastAt(t): the last index whose number is at most t; -1: none. */
+/** Numbers in an array that grows. lastAt(t): of some that never fall, the last index whose number is at most t; -1: none. */
 function numbers() {
   let list = new Float64Array(BLOCK);
   let n = 0;
@@ -26,7 +26,7 @@ function numbers() {
     },
     /** Puts one before the last. */
     before(value) {
-      this.push(this.last());
+      this.push(list[n - 1]);
       list[n - 2] = value;
     },
     at: (i) => list[i],
@@ -43,7 +43,8 @@ export function timeline() {
   const works = []; // copies and ops as they were issued: {id, seq, issued, start, end, event, complete}
   const blocks = []; // of BLOCK works each: {open: not ended yet, from: the first issue, until: the last end known}
   const byId = new Map(); // id -> index in works, of those that have not ended yet
-  const threads = new Map(); // th -> {from, until, seq}: the calls that blocked it, in order
+  const calls = { seq: numbers(), from: numbers(), until: numbers() }; // that blocked a thread, as they were told
+  const threads = new Map(); // th -> its calls, as indices into these, in order of time
 
   function add(e, seq) {
     times.push(Math.max(times.last(), int(e?.t)));
@@ -78,25 +79,23 @@ export function timeline() {
     of.until = Math.max(of.until, work.end);
   }
 
+  // The wait at the start of a blocking copy is told after the copy, but was before it: known here and nowhere else.
   function block(e, seq) {
     const th = int(e.th);
-    if (!threads.has(th)) threads.set(th, { from: numbers(), until: numbers(), seq: numbers() });
-    const calls = threads.get(th);
-    if (e.kind === 'sync' && calls.seq.length && e.cause === calls.seq.last() && int(e.t) === calls.until.last()) return blockBefore(calls, e, seq);
-    calls.from.push(Math.max(calls.from.last(), int(e.t) - e.held));
-    calls.until.push(int(e.t));
+    if (!threads.has(th)) threads.set(th, numbers());
+    const own = threads.get(th);
+    const last = own.length ? own.last() : -1;
+    const isBefore = e.kind === 'sync' && last >= 0 && e.cause === calls.seq.at(last) && int(e.t) === calls.until.at(last);
+    const until = isBefore ? calls.from.at(last) : int(e.t);
+    const earlier = isBefore ? own.length - 2 : own.length - 1;
     calls.seq.push(seq);
-    return undefined;
+    calls.from.push(Math.max(earlier >= 0 ? calls.from.at(own.at(earlier)) : 0, until - e.held));
+    calls.until.push(until);
+    if (isBefore) own.before(calls.seq.length - 1);
+    else own.push(calls.seq.length - 1);
   }
 
-  // The wait at the start of a blocking copy is told after the copy.
-  function blockBefore({ from, until, seq: seqs }, e, seq) {
-    const end = from.last();
-    const earlier = from.length > 1 ? from.at(from.length - 2) : 0;
-    from.before(Math.max(earlier, end - e.held));
-    until.before(end);
-    seqs.before(seq);
-  }
+  const callAt = (i) => ({ seq: calls.seq.at(i), from: calls.from.at(i), until: calls.until.at(i) });
 
   return {
     add,
@@ -112,7 +111,9 @@ export function timeline() {
       const found = [];
       blocks.forEach((of, i) => {
         if (of.from > t || (!of.open && of.until <= t)) return;
-        for (const work of works.slice(i * BLOCK, (i + 1) * BLOCK)) if (work.issued <= t && t < work.end) found.push(work);
+        for (const work of works.slice(i * BLOCK, (i + 1) * BLOCK)) {
+          if (work.issued <= t && t < work.end) found.push(work);
+        }
       });
       return found;
     },
@@ -125,12 +126,18 @@ export function timeline() {
       return found;
     },
 
+    /** When event seq blocked its thread: {seq, from, until}; null: it did not. */
+    callOf(seq) {
+      const i = calls.seq.lastAt(seq);
+      return i >= 0 && calls.seq.at(i) === seq ? callAt(i) : null;
+    },
+
     /** The call that blocks each thread at t: {th, seq, from, until}. A thread that computes in its own code has none. */
     callsAt(t) {
       const found = [];
-      for (const [th, calls] of threads) {
-        const at = calls.from.lastAt(t);
-        if (at >= 0 && t < calls.until.at(at)) found.push({ th, seq: calls.seq.at(at), from: calls.from.at(at), until: calls.until.at(at) });
+      for (const [th, own] of threads) {
+        const at = firstIndex(own.length, (i) => calls.from.at(own.at(i)) > t) - 1;
+        if (at >= 0 && t < calls.until.at(own.at(at))) found.push({ th, ...callAt(own.at(at)) });
       }
       return found;
     },

@@ -98,29 +98,46 @@ function drawPeer(c, th, { bus, memories }) {
   line(c, [x, memories[1].inner.y], [x, memories.at(-1).inner.y + memories.at(-1).inner.h]);
   const { head } = memories[1];
   if (bus.tall || memories[1].brief) return;
-  text(c, `link ${perSecond(bus.peer.bandwidth)}`, head.x + head.w, head.y + 20, { font: `12px ${th.sans}`, color: th.soft, align: 'right' });
+  const font = `12px ${th.sans}`;
+  c.font = font;
+  const words = linkWords('link', [bus.peer]).find((one) => c.measureText(one).width <= head.w - NAME);
+  if (words) text(c, words, head.x + head.w, head.y + 20, { font, color: th.soft, align: 'right' });
 }
 
+const NAME = 150; // px of a heading for the name of its memory
+
 const perSecond = (bandwidth) => (bandwidth > 0 ? `${+(bandwidth / 1e9).toPrecision(3)} GB/s` : '');
+
+/** What stands beside links: name and bandwidth; of those drawn narrower than their bandwidth, so much. Longest first. */
+export function linkWords(name, links) {
+  const rates = [...new Set(links.map((one) => perSecond(one.bandwidth)))].join(', ');
+  const whole = `${name} ${rates}`.trim();
+  return links.some((one) => one.narrow) ? [`${whole}, ${NARROWER}`, `${rates}, ${NARROWER}`, NARROWER] : [whole, rates];
+}
+
+const NARROWER = 'drawn narrower';
 
 function drawNames(c, th, { bus, tall, low }) {
   const { rect, dock } = bus;
   const small = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
   const bold = { ...small, font: `600 12px ${th.sans}` };
-  const rates = [...new Set([...bus.lanes.values()].map((lane) => perSecond(lane.h2d.bandwidth)))].join(', ');
+  const links = [...bus.lanes.values()].map((lane) => lane.h2d);
+  const [rates] = linkWords('', links.map((one) => ({ ...one, narrow: false })));
+  const narrower = links.some((one) => one.narrow) ? NARROWER : '';
+  const x = rect.x + rect.w / 2;
   if (tall) {
-    text(c, 'bus', rect.x + rect.w / 2, rect.y + 16, bold);
-    text(c, rates, rect.x + rect.w / 2, rect.y + 32, small);
+    ['bus', rates, narrower].forEach((words, i) => text(c, words, x, rect.y + 16 + 16 * i, i ? small : bold));
     text(c, 'staging', dock.x + dock.w / 2, dock.y + 13, small);
     return;
   }
-  const above = [...bus.lanes.values()][0].h2d;
-  if (above.from[1] - above.thick / 2 < rect.y + 44) {
-    text(c, `bus ${rates}`, rect.x + rect.w / 2, rect.y + 11, bold);
+  const [above] = links;
+  if (above.from[1] - above.thick / 2 < rect.y + (narrower ? 58 : 44)) {
+    c.font = bold.font;
+    const words = linkWords('bus', links);
+    text(c, words.find((one) => c.measureText(one).width <= rect.w - 4) ?? words.at(-1), x, rect.y + 11, bold);
     return;
   }
-  text(c, 'PCIe bus', rect.x + rect.w / 2, rect.y + 18, bold);
-  text(c, rates, rect.x + rect.w / 2, rect.y + 35, small);
+  ['PCIe bus', rates, narrower].forEach((words, i) => text(c, words, x, rect.y + 18 + 17 * i, i ? small : bold));
   if (low || above.slot.y < rect.y + 44) return;
   text(c, 'staging', dock.x + dock.w / 2 - 6, rect.y + 18, small);
   text(c, 'buffers', dock.x + dock.w / 2 - 6, rect.y + 35, small);

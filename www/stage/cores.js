@@ -2,6 +2,7 @@
 // it; of the host the op that it computes, what it waits for, or what it copies into a staging buffer.
 
 import { list } from '../model/fields.js';
+import { holdOf, placeOf } from '../model/host.js';
 import * as units from '../model/units.js';
 import { processor } from '../model/words.js';
 import { tensorStyle, tile } from './colours.js';
@@ -95,19 +96,19 @@ function call({ name, event }, names) {
 
 // ---- the host -------------------------------------------------------------------------------------
 
-/** What the program's first thread is held up by: {words, waits, part}, or null. After it, by step, what it was. */
-function hostState({ now, actions, names, waits, line, by, t }) {
-  const call = now.threads.find((one) => one.th === 0 && one.event.kind !== 'op') ?? now.threads.find((one) => one.event.kind !== 'op');
-  if (!call) return by === 'step' && waits > 0 ? { words: `line ${line} waited ${units.time(waits)}`, waits: true, part: 0 } : eventState(actions);
+/** What holds the program up: {words, waits, part}, or null. After it, by step, what it was. */
+function hostState(scene) {
+  const { now, actions, names, t } = scene;
+  const call = holdOf(now);
+  const place = placeOf(scene);
+  if (!call) return place.held ? { words: place.words, waits: true, part: 0 } : eventState(actions);
   const left = units.time(Math.max(0, Math.round(call.until - t)));
-  const where = call.th ? `thread ${call.th}` : call.event.line > 0 ? `line ${call.event.line}` : 'the program';
   const copying = now.copies.find((copy) => copy.seq === call.seq && copy.route === 'staged');
   const hop = copying?.moving.find((one) => one.hop === (copying.dir === 'h2d' ? 0 : 1));
-  if (hop) {
-    const way = copying.dir === 'h2d' ? 'into' : 'out of';
-    return { words: `the CPU copies ${names.tensor(copying.src.tensor)} ${way} the staging buffers · ${left} left`, waits: false, part: hop.done / Math.max(1, hop.bytes) };
-  }
-  return { words: `${where} waits ${awaited(call, now, names)} · ${left} left`, waits: true, part: 0 };
+  if (!hop) return { words: `${place.words} ${awaited(call, now, names)} · ${left} left`, waits: true, part: 0 };
+  const way = copying.dir === 'h2d' ? 'into' : 'out of';
+  const words = `the CPU copies ${names.tensor(copying.src.tensor)} ${way} the staging buffers · ${left} left`;
+  return { words, waits: false, part: hop.done / Math.max(1, hop.bytes) };
 }
 
 function awaited(call, now, names) {

@@ -1,6 +1,7 @@
 // draw.js: boxes in, pixels out. A pure function of the scene: the layout, the moment t with its actions (those of the
 // step at the fraction m of its time, and the works in flight), and the theme.
 
+import { placeOf } from '../model/host.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
@@ -12,7 +13,7 @@ import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_ta
 import { pieces } from './map.js';
 
 /**
- * Draw the whole stage. scene: {layout, now (instant.js), actions, by, m, t, names, theme, scale, focus, lit, line, waits}.
+ * Draw the whole stage. scene: {layout, now (instant.js), actions, by, m, t, names, theme, scale, focus, lit, line, waited}.
  * lit: storages, of what was chosen in the lanes.
  */
 export function draw(c, scene) {
@@ -114,12 +115,12 @@ function drawLenses(c, { layout, theme: th }, memory) {
   }
 }
 
-// The program's state: its current line, and whether it waits.
-function drawProgram(c, { layout, theme: th, line, waits, scale }) {
+// Where the program is, and whether it waits there.
+function drawProgram(c, scene) {
+  const { layout, theme: th, scale } = scene;
   const host = layout.memories[0];
-  if (!line || layout.tall) return;
-  const held = waits > 0;
-  const words = held ? `line ${line} waits ${units.time(waits)}` : `at line ${line}`;
+  const { words, held } = placeOf(scene);
+  if (!words || layout.tall) return;
   c.font = `600 12px ${th.sans}`;
   const w = c.measureText(words).width + 22;
   const r = { x: host.head.x + host.head.w - w, y: host.head.y + (layout.low ? 6 : 7), w, h: 24 };
@@ -141,7 +142,7 @@ function drawProgram(c, { layout, theme: th, line, waits, scale }) {
 // A box's appearance at this moment: what the step does to it, and what the works in flight have written so far.
 function stateOf(scene, box) {
   const { actions, m } = scene;
-  const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0, arrived: 1, writing: false };
+  const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0, arrived: 1 };
   for (const a of actions) {
     if (a.type === 'alloc' && a.storage === box.storage) s.alpha = ease(part(m, 0, a.by));
     if (a.type === 'free' && a.storage === box.storage) s.leaving = 1 - ease(m);
@@ -170,7 +171,6 @@ function markWrite(s, a) {
   s.glow = Math.max(s.glow, GLOW[a.phase]);
   if (a.phase === 'done') return;
   s.arrived = Math.min(s.arrived, a.part);
-  s.writing = a.phase === 'running';
   if (a.fresh && a.part === 0) s.empty = true;
   s.fresh = a.fresh;
 }

@@ -2,28 +2,32 @@
 // not happened yet is paler. A pure function of the scene.
 
 import { tickWords, ticks } from '../model/axis.js';
-import { breakWords, label } from '../model/lane_words.js';
+import { breakWords } from '../model/lane_words.js';
 import { hopsOf } from '../model/lane_hops.js';
 import { matches } from '../model/lane_search.js';
 import { list, object } from '../model/fields.js';
-import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
+import { drawLabels } from './lane_labels.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
+import { TURNS, drawTurns } from './lane_turns.js';
 
 const TICK = 74; // px between two times on the axis at least
 export const AXIS = 22; // px over the lanes, for times
 export const FLAGS = 16; // px below these, for marks
 
-/** Where the rows lie: {track, rows: [{...row, y, h}], top, height}, on a canvas so wide, with rows so high; flags, memory: are there any? */
-export function lanePlan({ rows, flags, memory }, width, pitch) {
-  const top = AXIS + (flags ? FLAGS : 0);
+/**
+ * Where the rows lie: {track, rows: [{...row, y, h}], turns: {y, rows, most}, top, height}, on a canvas so wide, with rows so
+ * high; turns: {rows: of brackets (lane_turns.js), most: that are shown}; flags, memory: are there any?
+ */
+export function lanePlan({ rows, turns, flags, memory }, width, pitch) {
+  const top = AXIS + Math.min(turns.most, turns.rows.length) * TURNS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
   const left = width < 620 ? 74 : width < 1000 ? 126 : 132;
   return {
     width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
-    memory: memory ? { y: bottom, h: MEMORY } : null,
+    memory: memory ? { y: bottom, h: MEMORY } : null, turns: { y: AXIS, ...turns },
     rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
   };
 }
@@ -52,7 +56,8 @@ export function seen(scene, row) {
 
 /**
  * What stays while time passes: drawn once, and kept as a picture. scene: {run, lanes, memory, plan, course, view, t, theme,
- * scale, from, to, line, chosen, pointed, touched, sought}. sought: words to find.
+ * scale, from, to, line, chosen, pointed, touched, sought, kept}. sought: words to find; kept: px on the right of the axis that a
+ * button takes.
  */
 export function drawStill(c, scene) {
   const { plan, theme: th } = scene;
@@ -71,6 +76,7 @@ export function drawStill(c, scene) {
   drawArrows(c, scene, at);
   drawRaces(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
+  drawTurns(c, scene, at);
   drawFlags(c, scene, at);
   drawStop(c, scene, at);
   c.restore();
@@ -89,6 +95,21 @@ export function drawMoving(c, scene) {
   drawTicks(c, scene, ticks(scene.course, ...scene.view, TICK / at.size), at);
   c.restore();
   drawNow(c, scene, at);
+  drawOverview(c, scene);
+}
+
+const STRIP = 4; // px
+
+// Where in the run one is, when not all of it is shown: a strip over the axis, with the part that is seen, and now.
+function drawOverview(c, { plan: { track }, course, view: [u0, u1], theme: th, t }) {
+  if (u0 <= 0 && u1 >= course.units) return;
+  const px = (u) => track.x + (u / course.units) * track.w;
+  c.fillStyle = th.line;
+  c.fillRect(track.x, 0, track.w, STRIP);
+  c.fillStyle = th.soft;
+  c.fillRect(Math.min(px(u0), track.x + track.w - 6), 0, Math.max(6, px(u1) - px(u0)), STRIP);
+  c.fillStyle = th.accent;
+  c.fillRect(px(course.toUnits(t)) - 1, 0, 2, STRIP);
 }
 
 function drawRow(c, { theme: th, plan }, row) {
@@ -118,6 +139,7 @@ function drawGrid(c, th, x, plan) {
 // Several lanes in one row, folded: each a thin part of it.
 function drawSlices(c, scene, row, at) {
   const h = (row.h - 4) / row.lanes.length;
+  const notes = []; // where words may stand
   seen(scene, row).forEach((slices, i) => {
     const y = row.y + 2 + i * h;
     let free = -Infinity; // px: where the slice before ended
@@ -125,28 +147,36 @@ function drawSlices(c, scene, row, at) {
       const x = at.x(one.from);
       const end = one.until === Infinity ? scene.plan.width : at.x(one.until);
       const rect = { x, y, w: Math.max(1.5, end - x), h };
-      drawQueued(c, scene, one, rect, free, at);
-      drawSlice(c, scene, one, rect, at);
+      const from = drawQueued(c, scene, one, rect, free, at);
+      if (from < x) notes.push({ one, lane: i, x: from, end: x, y, h, queue: true });
+      const band = drawSlice(c, scene, one, rect, at);
+      if (band >= 0) notes.push({ one, lane: i, x: x + band, end, y, h, halo: HATCHED.has(one.slice.look) });
       free = end;
     }
   });
+  drawLabels(c, scene, row, notes);
 }
 
-// From its issue to its start, as far as its stream had nothing else to do.
+const HATCHED = new Set(['wait', 'copy', 'memory']);
+
+// From its issue to its start, as far as its stream had nothing else to do. Returns from where.
 function drawQueued(c, { theme: th }, { slice, count }, rect, free, at) {
-  if (!slice.work || count > 1) return;
+  if (!slice.work || count > 1) return rect.x;
   const from = Math.max(free, at.x(slice.work.issued));
-  if (rect.x - from < 2) return;
+  if (rect.x - from < 2) return rect.x;
   c.fillStyle = th.faint;
   c.fillRect(from, rect.y + rect.h / 2 - 0.5, rect.x - from, 1);
   c.fillRect(from, rect.y + rect.h / 2 - 2.5, 1, 5);
+  return from;
 }
 
+// Returns the px of its band, behind which words may stand; -1: there is no place for any.
 function drawSlice(c, scene, one, rect, at) {
   const { theme: th } = scene;
   const { slice } = one;
   const hue = slice.look === 'call' ? th.soft : slice.look === 'memory' ? th.faint : slice.look === 'wait' ? th.wait
     : slice.index >= 0 ? tensorStyle(slice.index).hue : th.cpu;
+  let band = -1;
   const faint = scene.sought && (one.count > 1 || !matches(scene.run.events[slice.seq], scene.run.names, scene.sought));
   if (faint) {
     c.globalAlpha = 0.18;
@@ -161,11 +191,12 @@ function drawSlice(c, scene, one, rect, at) {
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
   } else {
     c.save();
-    drawWhole(c, scene, one, rect, hue, at);
+    band = drawWhole(c, scene, one, rect, hue, at);
     c.restore();
   }
   c.globalAlpha = 1;
   if (scene.touched && one.count === 1 && touches(scene.run.events[slice.seq], scene.touched)) ring(c, rect, th.ink, 1.5);
+  return band;
 }
 
 function drawWhole(c, scene, one, rect, hue, at) {
@@ -187,8 +218,8 @@ function drawWhole(c, scene, one, rect, hue, at) {
   }
   if (rect.w > 12) drawHops(c, scene, one, rect, hue, at);
   c.globalAlpha = 1;
-  const band = Math.min(7, rect.w * 0.3);
-  if (slice.index >= 0 && slice.look !== 'call') {
+  const band = slice.index >= 0 && slice.look !== 'call' ? Math.min(7, rect.w * 0.3) : 0;
+  if (band) {
     const { pattern } = tensorStyle(slice.index);
     c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
     c.fillRect(rect.x, rect.y, band, rect.h);
@@ -199,7 +230,7 @@ function drawWhole(c, scene, one, rect, hue, at) {
   if (one.open) c.setLineDash([4, 3]);
   c.stroke();
   c.setLineDash([]);
-  drawLabel(c, scene, one, { ...rect, x: rect.x + (slice.index >= 0 && slice.look !== 'call' ? band : 0) }, rect.x + rect.w);
+  return band;
 }
 
 // Where the CPU copies chunks of a staged copy, or the bus carries them; in between each waits for the other.
@@ -215,28 +246,7 @@ function drawHops(c, { run, theme: th }, { slice, lane }, rect, hue, at) {
   }
 }
 
-// Its name and how long it took, where they fit into what is seen of it.
-function drawLabel(c, { theme: th, plan, run, lanes }, one, rect, end) {
-  const left = Math.max(rect.x, plan.track.x) + 4;
-  const room = Math.min(end, plan.track.x + plan.track.w) - left - 3;
-  if (room < 16 || rect.h < 11) return;
-  c.font = `12px ${th.sans}`;
-  const words = label(one.slice, one.lane, run, lanes);
-  const took = one.open ? '' : units.time(one.until - one.from);
-  const w = c.measureText(words).width;
-  if (w > room && room < 28) return;
-  const y = rect.y + rect.h / 2 + 0.5;
-  c.lineWidth = 3;
-  c.lineJoin = 'round';
-  c.strokeStyle = th.panel;
-  c.textBaseline = 'middle';
-  c.textAlign = 'left';
-  if (w <= room && (one.slice.look === 'wait' || one.slice.look === 'copy' || one.slice.look === 'memory')) c.strokeText(words, left, y);
-  text(c, words, left, y, { font: c.font, color: th.ink, max: room });
-  if (took && w + 8 + c.measureText(took).width <= room) text(c, took, left + w + 7, y, { font: `12px ${th.sans}`, color: th.soft });
-}
-
-const MARKED = 24; // events of a step that are marked at most
+export const MARKED = 24; // events of a step that are marked at most
 
 // What is chosen, pointed at, or of the step shown.
 function drawMarked(c, scene, at) {
@@ -308,7 +318,7 @@ function drawBreak(c, { theme: th, plan, run }, part, at) {
 
 // "100 µs" over "to reserve" over "20 MiB", or what fits of it.
 function inLines(c, { time, what, bytes }, room, most) {
-  const ways = [[`${time} ${what} ${bytes}`], [time, `${what} ${bytes}`], [time, what, bytes], [time]];
+  const ways = [[`${time} ${what} ${bytes}`], [time, `${what} ${bytes}`], [time, what, bytes], [time]].map((lines) => lines.map((one) => one.trim()).filter(Boolean));
   return ways.find((lines) => lines.length <= most && lines.every((line) => c.measureText(line).width <= room)) ?? [];
 }
 
@@ -325,16 +335,17 @@ function zigzag(c, x, other, top, bottom) {
   c.closePath();
 }
 
-function drawTicks(c, { theme: th, plan, t }, { step, times }, at) {
-  const now = nowPlace(c, plan, at.x(t), nowWidth(c, th, t, step));
+function drawTicks(c, scene, { step, times }, at) {
+  const { theme: th, plan, t } = scene;
+  const now = nowPlace(scene, at.x(t), nowWidth(c, th, t, step));
   let free = plan.track.x - 4;
   for (const time of times) {
     const words = tickWords(time, step);
     c.font = `12px ${th.sans}`;
     const w = c.measureText(words).width;
     const x = Math.max(plan.track.x, Math.min(plan.track.x + plan.track.w - w, at.x(time) - w / 2));
-    if (x < free || (x + w > now.x - 6 && x < now.x + now.w + 6)) continue;
-    text(c, words, x, AXIS / 2 - 2, { font: `12px ${th.sans}`, color: th.soft });
+    if (x < free || x + w > plan.track.x + plan.track.w - scene.kept || (x + w > now.x - 6 && x < now.x + now.w + 6)) continue;
+    text(c, words, x, AXIS / 2, { font: `12px ${th.sans}`, color: th.soft });
     free = x + w + 14;
   }
 }
@@ -344,7 +355,8 @@ function nowWidth(c, th, t, step) {
   return c.measureText(nowWords(t, step)).width;
 }
 
-const nowPlace = (c, { track }, x, w) => ({ x: Math.max(track.x, Math.min(track.x + track.w - w, x - w / 2)), w });
+// In the track, but for what the button takes.
+const nowPlace = ({ plan: { track }, kept }, x, w) => ({ x: Math.max(track.x, Math.min(track.x + track.w - kept - w, x - w / 2)), w });
 
 const nowWords = (t, step) => tickWords(Math.round(t), Math.max(1, step / 10));
 
@@ -361,5 +373,5 @@ function drawNow(c, scene, at) {
   c.lineTo(x, AXIS);
   c.fill();
   const { step } = ticks(course, ...view, TICK / at.size);
-  text(c, nowWords(t, step), nowPlace(c, plan, x, nowWidth(c, th, t, step)).x, AXIS / 2 - 4, { font: `600 12px ${th.sans}`, color: th.accent });
+  text(c, nowWords(t, step), nowPlace(scene, x, nowWidth(c, th, t, step)).x, AXIS / 2 - 1, { font: `600 12px ${th.sans}`, color: th.accent });
 }

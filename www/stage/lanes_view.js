@@ -5,17 +5,25 @@ import { axis, breaksOf, panned, zoomed } from '../model/axis.js';
 import { about, breakWords } from '../model/lane_words.js';
 import { nextMatch } from '../model/lane_search.js';
 import { lanesOf } from '../model/lanes.js';
+import { loopsOf, turnWords } from '../model/loops.js';
 import * as units from '../model/units.js';
+import { extent, fitted, followed, isTiny } from '../model/step_view.js';
 import { sentence } from '../model/words.js';
+import { ease } from './canvas_util.js';
 import { theme } from './colours.js';
+import { gestures } from './lane_gestures.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
-import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
+import { bracketAt, turnRows } from './lane_turns.js';
+import { AXIS, MARKED, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
 const ROOMY = 1000; // px: in a window as high, more and higher rows
 const FEW = 6; // rows; of more, each card is one; half as many again in a roomy window
+const ROOM = 5; // rows of lanes, flags and brackets, below which there is room for more brackets
 const MANY = 50000; // events: the line shown is not lit in the memory of a longer run, which would be drawn again with each
 const OFTEN = 250; // ms from one picture of a growing run to the next
+const GLIDE = 260; // ms from one part of the axis to another
+const KEPT = 92; // px on the axis for the button
 const NEAR = 4; // px beside a slice that still belong to it
 
 /** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again}. */
@@ -23,15 +31,20 @@ export function lanesView(on) {
   const root = $('lanes');
   const canvas = $('lanes-canvas');
   const tip = $('lanes-tip');
+  const button = $('fit');
+  const calm = matchMedia('(prefers-reduced-motion: reduce)');
   const c = canvas.getContext('2d');
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
   let run = null;
   let scene = null; // of the last frame
   let view = null; // [from, to] in units of the axis; null: all of it
+  let target = null; // where the view is going
+  let gliding = null; // moves it there, a frame at a time
+  let follows = true; // by step, the view follows it
+  let step = null; // the extent of the step shown; null: it has no slices, or time passes by clock
   let whole = false; // breaks are drawn to scale
   let pointed = null; // the slice under the pointer, or the keyboard's
-  let drag = null;
   let sought = ''; // what is to be found
   let count = -1; // events that the axis was made for
   let course = null;
@@ -44,18 +57,29 @@ export function lanesView(on) {
 
   // ---- what is shown ------------------------------------------------------------------------------
 
-  /** moment: {t, from, to, line: "file:line", chosen, touched}. */
+  /** moment: {t, by, from, to, line: "file:line", chosen, touched}. */
   function show(shown, moment) {
-    if (shown !== run) [run, view, count, pointed] = [shown, null, -1, null];
+    if (shown !== run) [run, view, target, count, pointed, follows, gliding] = [shown, null, null, -1, null, true, null];
     const lanes = lanesOf(run);
     grow(lanes);
     const memory = memoryOf(run);
-    const plan = arrange({ rows: lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
+    const plan = arrange(partsOf(lanes, memory));
     if (!size.w) return;
-    follow(moment);
-    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment, line: count < MANY ? moment.line : '' };
+    follow(moment, lanes, plan);
+    gliding?.();
+    if (gliding) on.poke();
+    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, kept: 0, ...moment, line: count < MANY ? moment.line : '' };
+    scene.kept = offer();
     paint();
     tell();
+  }
+
+  // In a window that is not roomy, each row counts.
+  function partsOf(lanes, memory) {
+    const rows = lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW);
+    const flags = lanes.marks.length > 0;
+    const most = innerHeight < ROOMY ? Math.max(1, ROOM - rows.length - Number(flags)) : Infinity;
+    return { rows, flags, turns: { rows: turnRows(loopsOf(run)), most }, memory: memory?.peak > 0 };
   }
 
   // A run that still arrives is drawn a few times a second.
@@ -91,7 +115,8 @@ export function lanesView(on) {
   // As high as the rows need; the page's other parts take what is left.
   function arrange(parts) {
     width ||= Math.floor(root.clientWidth);
-    const plan = lanePlan(parts, width, innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800) ? 18 : 15);
+    const isHigh = innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800 && !parts.turns.rows.length);
+    const plan = lanePlan(parts, width, isHigh ? 18 : 15);
     const scale = Math.max(1, window.devicePixelRatio || 1);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
@@ -102,11 +127,40 @@ export function lanesView(on) {
     return plan;
   }
 
-  // A time that moves out of what is shown takes it along.
-  function follow({ t }) {
-    if (!view || drag || t === scene?.t) return;
+  // By step, the part of the axis follows the step, until a hand moves it. A time that moves out of what is shown takes it along.
+  function follow(moment, lanes, plan) {
+    step = moment.by === 'step' && !moment.chosen ? extent(slicesOf(lanes, moment), course.toUnits) : null;
+    if (hand.busy() || (moment.t === scene?.t && moment.from === scene?.from && moment.by === scene?.by)) return;
+    if (follows && moment.by === 'clock') glide(null);
+    else if (follows && step) glide(followed(target, step, course.units, plan.track.w));
+    else if (!step) pursue(moment.t);
+  }
+
+  function slicesOf(lanes, { from, to }) {
+    const found = [];
+    for (let seq = from; seq <= Math.min(to, from + MARKED); seq++) found.push(...lanes.find(seq).map((one) => one.slice));
+    return found;
+  }
+
+  // The part moves there so that the eye can go with it.
+  function glide(part) {
+    if (String(part) === String(target)) return;
+    target = part;
+    const began = performance.now();
+    const [from, to] = [view ?? [0, course.units], part ?? [0, course.units]];
+    gliding = calm.matches ? null : () => {
+      const done = Math.min(1, (performance.now() - began) / GLIDE);
+      view = done < 1 ? from.map((u, i) => u + (to[i] - u) * ease(done)) : target;
+      if (done >= 1) gliding = null;
+    };
+    if (!gliding) view = target;
+    on.poke();
+  }
+
+  function pursue(t) {
+    if (!view || gliding) return;
     const u = course.toUnits(t);
-    if (u < view[0] || u > view[1]) view = panned(view, u - view[0] - 0.15 * (view[1] - view[0]), course.units);
+    if (u < view[0] || u > view[1]) target = view = panned(view, u - view[0] - 0.15 * (view[1] - view[0]), course.units);
   }
 
   // The slider's value, for screen readers; the DOM is written only on change.
@@ -120,11 +174,6 @@ export function lanesView(on) {
   const whole1 = (slice) => ({ from: slice.from, until: slice.until, busy: slice.until - slice.from, count: 1, slice, open: slice.until === Infinity });
 
   // ---- what is where ------------------------------------------------------------------------------
-
-  const place = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return { x: event.clientX - box.x, y: event.clientY - box.y };
-  };
 
   // What is drawn at (x, y): {one, lane}, or null.
   function hit({ x, y }) {
@@ -150,18 +199,25 @@ export function lanesView(on) {
     tip.style.left = `${Math.max(0, Math.min(size.w - tip.offsetWidth, x - 20))}px`;
   }
 
-  function point(event) {
-    const at = place(event);
+  function point(at) {
     const found = hit(at);
     const gap = !found && at.x > scene?.plan.track.x && scene && breakAt(at.x);
+    const bracket = !found && scene && bracketAt(scene, scaleOf(scene), at);
     const before = pointed;
     pointed = found && found.one.count === 1 ? { slice: found.one.slice, lane: found.lane, seq: found.one.slice.seq } : null;
     if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
     else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
-    else if (gap) explain([breakWords(gap.gap, run).sentence, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
+    else if (bracket) explain(bracketTold(bracket), at.x);
+    else if (gap) explain([...breakWords(gap.gap, run).sentences, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
     else tip.hidden = true;
     root.style.cursor = found ? 'pointer' : at.y < AXIS ? 'ew-resize' : '';
     if (before?.seq !== pointed?.seq) on.poke();
+  }
+
+  function bracketTold({ turns: [first, last] }) {
+    const took = `${units.time(last.until - first.from)} of the program's time`;
+    if (first === last) return [turnWords(first), took];
+    return [`${units.plural(last.n - first.n + 1, 'turn')}: ${turnWords(first)}, to turn ${last.n}`, took, 'Zoom in to tell them apart.'];
   }
 
   function leave() {
@@ -170,55 +226,44 @@ export function lanesView(on) {
     pointed = null;
   }
 
-  // ---- pointer and wheel --------------------------------------------------------------------------
+  // ---- pointer and wheel (lane_gestures.js) -------------------------------------------------------
 
   const seekTo = (x) => on.seek(Math.max(0, Math.min(run.total, scaleOf(scene).t(x))));
 
-  root.addEventListener('pointerdown', (event) => {
-    if (!scene || event.button) return;
-    const at = place(event);
-    if (at.x < scene.plan.track.x) return;
-    root.setPointerCapture(event.pointerId);
-    drag = { x: at.x, from: scene.view, moved: false, scrubs: at.y < AXIS };
-    if (drag.scrubs) seekTo(at.x);
+  const hand = gestures(root, canvas, {
+    scene: () => scene, look, seek: seekTo, point, leave,
+    press(at) {
+      const found = hit(at);
+      if (!found) seekTo(at.x);
+      else if (found.one.count > 1) look(zoomed(scene.view, 8, course.toUnits((found.one.from + found.one.until) / 2), course.units));
+      else choose(found.lane, found.one.slice);
+    },
   });
 
-  root.addEventListener('pointermove', (event) => {
-    if (!drag) return scene && point(event);
-    const { x } = place(event);
-    if (drag.scrubs) return seekTo(x);
-    drag.moved ||= Math.abs(x - drag.x) > 3;
-    if (drag.moved) look(panned(drag.from, (drag.x - x) / scaleOf(scene).size, course.units));
-    return undefined;
-  });
-
-  root.addEventListener('pointerup', (event) => {
-    const was = drag;
-    drag = null;
-    if (!was || was.moved || was.scrubs) return;
-    const found = hit(place(event));
-    if (!found) seekTo(place(event).x);
-    else if (found.one.count > 1) look(zoomed(scene.view, 8, course.toUnits((found.one.from + found.one.until) / 2), course.units));
-    else choose(found.lane, found.one.slice);
-  });
-
-  root.addEventListener('pointercancel', () => { drag = null; });
-  root.addEventListener('pointerleave', () => !drag && leave());
-  root.addEventListener('dblclick', () => look(null));
-
-  root.addEventListener('wheel', (event) => {
-    if (!scene || place(event).x < scene.plan.track.x) return;
-    event.preventDefault();
-    const { x } = place(event);
-    const at = scaleOf(scene);
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) look(panned(scene.view, (event.deltaX || event.deltaY) / at.size, course.units));
-    else look(zoomed(scene.view, 1.0018 ** -event.deltaY, course.toUnits(at.t(x)), course.units));
-  }, { passive: false });
-
+  // By hand: what is shown stays so until the step is to be followed again.
   function look(part) {
-    view = part && part[1] - part[0] < course.units - 1e-6 ? part : null;
+    [follows, gliding] = [false, null];
+    target = view = part && part[1] - part[0] < course.units - 1e-6 ? part : null;
     on.poke();
   }
+
+  // To the step with its neighbours, and along with those after it.
+  function fit() {
+    follows = true;
+    if (step) glide(isTiny(null, step, course.units, scene.plan.track.w) ? fitted(step, course.units) : null);
+    on.poke();
+  }
+
+  // A button where there is another part to see: the step, if it is too narrow here, or all of the run. Returns its px.
+  function offer() {
+    const tiny = step && isTiny(view, step, course.units, scene.plan.track.w);
+    const words = tiny && !follows ? 'Fit step' : view ? 'Whole run' : '';
+    if (button.textContent !== words) button.textContent = words;
+    if (button.hidden !== !words) button.hidden = !words;
+    return words ? KEPT : 0;
+  }
+
+  button.addEventListener('click', () => (button.textContent === 'Fit step' ? fit() : look(null)));
 
   function choose(lane, slice) {
     pointed = { lane, slice, seq: slice.seq };
@@ -238,6 +283,7 @@ export function lanesView(on) {
   }
 
   const keys = {
+    f: fit,
     w: () => zoom(1.5), s: () => zoom(1 / 1.5), '+': () => zoom(1.5), '-': () => zoom(1 / 1.5), a: () => pan(-0.2), d: () => pan(0.2), 0: () => look(null),
     b: scale, ArrowLeft: () => along(-1), ArrowRight: () => along(1), ArrowUp: () => across(-1), ArrowDown: () => across(1),
     Home: () => along(-Infinity), End: () => along(Infinity),
@@ -245,7 +291,7 @@ export function lanesView(on) {
 
   function scale() {
     whole = !whole;
-    [count, view] = [-1, null];
+    [count, view, target, gliding] = [-1, null, null, null];
     on.poke();
   }
 
@@ -348,6 +394,9 @@ export function lanesView(on) {
     })),
     get view() {
       return scene?.view;
+    },
+    get settled() {
+      return !gliding;
     },
   };
 }

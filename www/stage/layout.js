@@ -102,23 +102,31 @@ const DOCK = { w: 72, h: 40 }; // px of RAM for the staging buffers: beside its 
 const PER_BANDWIDTH = 0.4e-9; // px of a lane's width for each byte/s: the same in every run
 const UNTOLD = 16; // px: of a card whose log does not say
 
-const thickness = (bandwidth) => (bandwidth > 0 ? Math.min(40, Math.max(3, bandwidth * PER_BANDWIDTH)) : UNTOLD);
+const WIDEST = 40; // px: there is no room for more
+const WIDEST_PEER = 14; // beside the cards' maps
+
+const thickness = (bandwidth) => (bandwidth > 0 ? Math.min(WIDEST, Math.max(3, bandwidth * PER_BANDWIDTH)) : UNTOLD);
+
+// How a link of this bandwidth is drawn; narrow: not as thick as its bandwidth asks for, which its name says.
+function widthOf(bandwidth = 0, widest = WIDEST) {
+  const thick = Math.min(widest, thickness(bandwidth));
+  return { thick, bandwidth, narrow: bandwidth * PER_BANDWIDTH > thick };
+}
 
 /**
  * Where copies go: {rect, dock, tall, lanes, staging, peer}. lanes: card -> {h2d, d2h}, each {from: at RAM, to: at the card,
- * slot: of its two staging buffers, thick, bandwidth}; staging: how thick what the CPU copies there is; peer: {x, thick}, the
- * link at the far wall of the cards. A lane is as thick as its bandwidth.
+ * slot: of its two staging buffers, thick, bandwidth, narrow}; staging: how thick what the CPU copies there is; peer: {x,
+ * thick, bandwidth, narrow}, the link at the far wall of the cards. A lane is as thick as its bandwidth, where there is room.
  */
 function wires(rect, dock, cards, devices, tall) {
   const real = cards.filter((card) => card.kind !== 'none');
   const lanes = new Map(real.map((card, i) => {
-    const bandwidth = devices[i].model?.bus_bandwidth ?? 0;
-    const thick = thickness(bandwidth);
-    const lane = (dir) => ({ ...(tall ? upright(rect, dock, dir) : level(rect, dock, card.rect, dir, thick)), thick, bandwidth });
+    const width = widthOf(devices[i].model?.bus_bandwidth);
+    const lane = (dir) => ({ ...(tall ? upright(rect, dock, dir) : level(rect, dock, card.rect, dir, width.thick)), ...width });
     return [card.device, { h2d: lane('h2d'), d2h: lane('d2h') }];
   }));
   const model = devices[0].model ?? {};
-  const peer = { x: cards[0].rect.x + cards[0].rect.w - 10, thick: Math.min(14, thickness(model.peer_bandwidth)), bandwidth: model.peer_bandwidth ?? 0 }; // wider than there is room
+  const peer = { x: cards[0].rect.x + cards[0].rect.w - 10, ...widthOf(model.peer_bandwidth, WIDEST_PEER) };
   return { rect, dock, tall, lanes, staging: thickness(model.staging_bandwidth), peer };
 }
 

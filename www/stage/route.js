@@ -72,7 +72,6 @@ const wallOf = (inner, x) => (x < inner.x + inner.w / 2 ? inner.x - 7 : inner.x 
 // Does no box lie in the column at x, from top to bottom?
 const isFree = ({ boxes }, box, x, top, bottom) => !boxes.some((b) => b !== box && b.y + b.h > top && b.y < bottom && b.x < x && b.x + b.w > x);
 
-
 function reachCard(layout, box, from) {
   if (!layout.tall) return [[from[0] + GUTTER, from[1]], ...doorstep(layout, box, from[0] + GUTTER).reverse()];
   const x = box.x + box.w / 2;

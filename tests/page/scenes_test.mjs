@@ -1,0 +1,172 @@
+// scenes_test.mjs: what scenes/READINGS.md says was read off the pictures is what the model says of the same log and moment:
+// a change that makes a reading untrue fails here, and the picture is to be read anew.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+import { placeOf } from '../../www/model/host.js';
+import { instant, worksOf } from '../../www/model/instant.js';
+import { run } from '../../www/model/run.js';
+import { actions } from '../../www/model/step_actions.js';
+import * as units from '../../www/model/units.js';
+import { stepSentence } from '../../www/model/words.js';
+import { layout } from '../../www/stage/layout.js';
+
+const here = (name) => readFileSync(fileURLToPath(new URL(`./scenes/${name}`, import.meta.url)), 'utf8');
+const scenes = JSON.parse(here('scenes.json'));
+const readings = here('READINGS.md');
+
+/** A scene as it is drawn: {one: the run, step, state, t, now, works, name(tensor), handle(name)}. */
+function scene(name) {
+  const one = run({ run: 1 });
+  one.take(0, here(`${name}.jsonl`).split('\n').filter(Boolean).map((line) => JSON.parse(line)));
+  one.ended = true;
+  const { t: at, seq } = scenes[name];
+  const i = at === undefined ? one.stepOf(seq) : one.stepAt(at);
+  const t = at ?? one.span(i)[1];
+  const step = one.steps[i];
+  const state = one.at(step.to);
+  const handle = (called) => [...state.tensors.values()].findLast((h) => !h.dropped && one.names.tensor(h.id) === called);
+  const now = instant(one, t, at === undefined ? step.to : Infinity);
+  return {
+    one, step, state, t, now, works: worksOf(one, step, t),    name: (id) => one.names.tensor(id), handle, words: stepSentence(one.events, step, one.names),
+  };
+}
+
+const storages = ({ now }, device) => now.memories.find((m) => m.device === device).storages;
+const live = ({ now }, device) => now.memories.find((m) => m.device === device).asked;
+const left = ({ t }, work) => units.time(Math.round(work.end - t));
+const mistakeIn = ({ one, step, t, state }) => actions(one, step, t, state).find((a) => a.mistake)?.mistake;
+const MiB = 2 ** 20;
+
+/** What the reading says, in the words of the file: a figure that is changed there without the picture fails too. */
+function read(name, ...figures) {
+  const part = readings.split(/^## /m).find((one) => one.startsWith(`${name}\n`));
+  assert.ok(part, `no reading of ${name}`);
+  for (const figure of figures) assert.ok(part.includes(figure), `the reading of ${name} does not say ${figure}`);
+}
+
+/** The bytes that have arrived, as they are written beside the bus. */
+const arrived = (copy) => `${units.bytes(Math.floor(copy.arrived))} of ${units.bytes(copy.bytes)}`;
+const ends = (s, copy) => [s.name(copy.src.tensor), copy.src.device, s.name(copy.dst.tensor), copy.dst.device];
+const place = (s) => placeOf({ now: s.now, by: 'clock', line: s.step.line, waited: 0 });
+const tagNames = (storage) => storage.tags.map((tag) => tag.name).filter(Boolean);
+const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+test('each scene has a reading, and each reading a scene', () => {
+  const read = [...readings.matchAll(/^## ([a-z-]+)$/gm)].map((m) => m[1]);
+  assert.deepEqual(read, Object.keys(scenes));
+});
+
+test('blocking-copy: nothing has arrived, and the program waits', () => {
+  const s = scene('blocking-copy');
+  const [copy] = s.now.copies;
+  assert.deepEqual(ends(s, copy), ['picture', 'cpu', 'there', 'cuda:0']);
+  assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['0 B of 1 MiB', '63.8 µs', 'staged']);
+  assert.ok(copy.buffered > 0 && copy.moving[0].hop === 0, 'the CPU copies into the staging buffers');
+  assert.deepEqual(place(s), { words: 'line 6 waits', held: true });
+  assert.match(s.words, /through the staging buffer/);
+  read('blocking-copy', '0 B of 1 MiB arrived', '63.8 µs', 'line 6 waits', 'through the staging buffer');
+});
+
+test('pinned-overlap: a copy beside a kernel, without the CPU', () => {
+  const s = scene('pinned-overlap');
+  const [copy] = s.now.copies;
+  assert.deepEqual(ends(s, copy), ['second', 'cpu', 'b', 'cuda:0']);
+  assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['380 KiB of 4 MiB', '76.1 µs', 'direct']);
+  assert.deepEqual(s.now.ops.map((op) => [op.name, op.phase, Math.floor(op.part * 100)]), [['matmul', 'running', 88], ['add', 'queued', 0]]);
+  const [matmul] = s.now.ops;
+  assert.deepEqual([matmul.ins, matmul.outs, units.time(matmul.end - matmul.start)], [[s.handle('a').storage], [s.handle('product').storage], '35.1 µs']);
+  assert.deepEqual(storages(s, 'cpu').filter((one) => one.mem === 'pinned').map((one) => one.name), ['first', 'second']);
+  assert.deepEqual([place(s).held, sum(s.now.staging.map((one) => one.bytes))], [false, 0]);
+  read('pinned-overlap', '380 KiB of 4 MiB arrived, 76.1 µs to go', '88 % of 35.1 µs', '`first` and `second`');
+});
+
+test('views: four names see the same bytes, row was written', () => {
+  const s = scene('views');
+  const all = s.now.memories.flatMap((m) => m.storages);
+  assert.equal(all.length, 1);
+  assert.deepEqual(tagNames(all[0]).sort(), ['half', 'row', 'table', 'x']);
+  const row = s.handle('row');
+  assert.deepEqual([row.offset, row.shape, row.strides], [6, [6], [1]]);
+  const [fill] = s.works;
+  assert.deepEqual([fill.name, s.name(fill.event.out[0].tensor), s.step.line], ['fill', 'row', 9]);
+  assert.equal(live(s, 'cpu'), 192);
+  read('views', 'Elements 6 to 11 of x', '192 B', '`row` was filled (line 9');
+});
+
+test('transposed: no bytes of its own, every fourth element', () => {
+  const s = scene('transposed');
+  const [m, turned] = [s.handle('m'), s.handle('turned')];
+  assert.deepEqual([turned.storage, turned.shape, turned.strides], [m.storage, [4, 3], [1, 4]]);
+  assert.deepEqual([s.now.copies.length, s.now.cost.h2d.trips + s.now.cost.d2h.trips, live(s, 'cpu')], [0, 0, 96]);
+  assert.match(s.words, /turned is a view of m: same bytes, nothing copied/);
+  read('transposed', '(4, 3) (1, 4)', '"0 copies"', '96 B');
+});
+
+test('leak: three tensors that no name reaches, 12 KiB', () => {
+  const s = scene('leak');
+  const { boxes } = layout(s.state, s.one.addresses, 1440, 420, actions(s.one, s.step, s.t, s.state));
+  const lost = boxes.filter((box) => box.unreachable || box.tags.flatMap((tag) => tag.tensors).every((one) => one.lost));
+  const made = lost.map((box) => s.state.storages.get(box.storage));
+  assert.deepEqual(made.map((one) => one.created.line), [6, 7, 8]);
+  assert.equal(sum(made.map((one) => one.bytes)), 12 << 10);
+  assert.equal(s.handle('h').storage, Math.max(...boxes.map((box) => box.storage)));
+  assert.match(s.words, /into h, newly allocated/);
+  read('leak', '12 KiB', 'orange (line 6), green (line 7), pink (line 8)');
+});
+
+test('mismatch: operands on two devices, and the fix', () => {
+  const s = scene('mismatch');
+  const m = mistakeIn(s);
+  assert.deepEqual([m.type, m.name, m.line, m.words], ['mismatch', 'fy_matmul', 8, 'operands on cpu and cuda:0']);
+  assert.deepEqual(m.operands.map((one) => [one.name, one.device]), [['mat1', 'cpu'], ['mat2', 'cuda:0']]);
+  assert.match(s.words, /Fix: copy mat1 with fy_to\(mat1, "cuda"\), or create it there with \.device = "cuda"/);
+  read('mismatch', 'operands on cpu and cuda:0', 'fy_to(mat1, "cuda")');
+});
+
+test('full: 300 MiB asked for, the largest hole is 40', () => {
+  const { request } = mistakeIn(scene('full'));
+  assert.deepEqual([request.bytes, request.hole.bytes, request.free].map((n) => n / MiB), [300, 40, 272]);
+  assert.deepEqual(request.holders.map(({ line, bytes, count }) => [line, bytes / MiB, count]), [[6, 240, 6]]);
+  read('full', '300 MiB asked for; largest hole: 40 MiB', '272 MiB', 'Held by line 6: 240 MiB in 6 tensors');
+});
+
+test('race: line 8 writes, line 9 reads', () => {
+  const s = scene('race');
+  const { race } = mistakeIn(s);
+  assert.deepEqual(race.ends.map(({ line, does }) => [line, does]), [[8, 'writes'], [9, 'reads']]);
+  assert.equal(race.storage, s.handle('there').storage);
+  assert.deepEqual(race.ends.map(({ seq }) => s.one.events[seq].stream), [1, 0]);
+  assert.match(s.words, /fy_stream_wait_stream\(fy_cuda_default_stream\(\), copies\) before line 9/);
+  read('race', 'line 8 writes, line 9 reads', 'fy_stream_wait_stream(fy_cuda_default_stream(), copies) before line 9');
+});
+
+test('two-cards-peer: card to card, and relu waits', () => {
+  const s = scene('two-cards-peer');
+  const [copy] = s.now.copies;
+  assert.deepEqual(ends(s, copy), ['a', 'cuda:0', 'b', 'cuda:1']);
+  assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['756 KiB of 2 MiB', '3.39 µs', 'direct']);
+  assert.deepEqual(s.now.ops.map((op) => [op.name, op.device, op.phase, op.ins, op.outs]), [['relu', 'cuda:1', 'queued', [copy.dst.storage], [s.handle('c').storage]]]);
+  assert.equal(sum(s.now.staging.map((one) => one.bytes)), 0);
+  read('two-cards-peer', '756 KiB of 2 MiB arrived, 3.39 µs to go', 'c = relu(b) on cuda:1, "queued"');
+});
+
+test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
+  const s = scene('two-cards-no-peer');
+  const [copy] = s.now.copies;
+  assert.deepEqual(ends(s, copy), ['a', 'cuda:0', 'b', 'cuda:1']);
+  assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['0 B of 2 MiB', '42.9 µs', 'host']);
+  assert.ok(copy.moving.every((one) => one.hop === 1) && copy.buffered === copy.bytes);
+  read('two-cards-no-peer', '0 B of 2 MiB arrived, 42.9 µs to go', 'Down the cuda:0 bus lane');
+});
+
+test('fifty: which of 51 tensors the product uses', () => {
+  const s = scene('fifty');
+  const [matmul] = s.now.ops;
+  assert.deepEqual(s.works[0].event.in.map((use) => s.name(use.tensor)), ['moved', 'weight[i] #8']);
+  assert.deepEqual([matmul.device, matmul.outs], ['cuda:0', [s.handle('output').storage]]);
+  assert.deepEqual(matmul.ins.map((id) => s.state.storages.get(id).device), ['cuda:0', 'cuda:0']);
+  assert.deepEqual(['cpu', 'cuda:0'].map((device) => storages(s, device).length), [25, 26]);
+  read('fifty', '`weight[i] #8`', '25 in RAM (24 weights + input), 26 in VRAM', '`output`');
+});

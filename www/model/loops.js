@@ -1,0 +1,163 @@
+// loops.js: the turns of a program's loops. Where its loops are is read from its text; a log does not tell turns apart, but
+// within a loop the program goes back to an earlier line, or does again what its turn began with: then a turn begins. What
+// cannot be seen is not told: a loop that holds nothing but another one has one turn. Pure.
+
+import { callsIn, codeOf } from './calls.js';
+import { int, text } from './fields.js';
+import { perRun } from './per_run.js';
+import { firstIndex } from './search.js';
+
+const DOES = new Set(['op', 'copy', 'host_write', 'host_read', 'mark', 'event_record']); // what a turn may begin with
+const NEAR = 64; // turns that are looked at for one event
+
+/** The loops of a program's text: [{first, last}], lines, an outer one before those in it. */
+export function loopsIn(source) {
+  const { clean, starts } = codeOf(source);
+  const lineOf = (at) => firstIndex(starts.length, (i) => starts[i] > at);
+  const found = [];
+  for (const m of clean.matchAll(/\b(?:for|while|do)\b/g)) {
+    const begin = m.index + m[0].length;
+    const body = m[0] === 'do' ? begin : closing(clean, begin, '(', ')');
+    const end = body && statement(clean, body);
+    if (end) found.push({ first: lineOf(m.index), last: lineOf(end - 1) });
+  }
+  return found;
+}
+
+// The end of the first bracket from `at` on, where only spaces come before it; 0: there is none.
+function closing(clean, at, open, close) {
+  let depth = 0;
+  for (let i = at; i < clean.length; i++) {
+    if (clean[i] === open) depth++;
+    else if (clean[i] === close && --depth === 0) return i + 1;
+    else if (!depth && /\S/.test(clean[i])) return 0;
+  }
+  return 0;
+}
+
+// The end of the statement at `at`; 0: it is empty, as that of `do {} while ();`.
+function statement(clean, at) {
+  const start = at + clean.slice(at).search(/\S|$/);
+  if (clean[start] === '{') return closing(clean, start, '{', '}');
+  const [inner] = /^(?:for|while|if)\b/.exec(clean.slice(start, start + 6)) ?? [];
+  if (inner) return statement(clean, closing(clean, start + inner.length, '(', ')') || start);
+  const end = clean.indexOf(';', start);
+  return end > start ? end + 1 : 0;
+}
+
+/**
+ * The loops that a run went through: {all, at(seq)}. all: [{th, depth, first, last, turns: [{n, from, until, seq, to, loop}]}]: a
+ * loop each time that the program came to it, and its turns in order; from, until: when the host was in it, in ns; seq, to:
+ * events. at(seq): the turns that event seq is in, the innermost first.
+ */
+export const loopsOf = perRun(loops);
+
+function loops(run) {
+  const files = new Map(); // path -> {text, lines: line -> the loops around it, the outermost first}
+  const threads = new Map(); // th -> the functions that it is in: {name, inside: the loops that it is in there, base}
+  const turns = []; // of all loops, in order
+  const self = { add, at, all: [] };
+
+  function add(e, seq) {
+    if (e.kind === 'source') files.set(text(e.path), linesOf(text(e.text)));
+    if (!(e.line > 0) || e.kind === 'complete') return;
+    const file = files.get(text(e.file));
+    const { inside, base } = functionOf(e, seq);
+    const chain = file?.lines.get(e.line) ?? [];
+    leave(inside, chain);
+    chain.forEach((site, depth) => enter(inside, site, depth, e, seq, file.text, base));
+    for (const one of inside) went(one, e, seq);
+  }
+
+  // A function that was there before has called those after it, which are over: until now a turn of it, or of them, went on.
+  function functionOf(e, seq) {
+    const name = `${text(e.file)} ${text(e.fn)}`;
+    const th = int(e.th);
+    const stack = threads.get(th) ?? threads.set(th, []).get(th);
+    const at = stack.findIndex((one) => one.name === name);
+    if (at < 0) return stack[stack.push({ name, inside: [], base: stack.reduce((sum, { inside }) => sum + inside.length, 0) }) - 1];
+    const start = run.timeline.callOf(seq)?.from ?? run.timeline.timeOf(seq - 1);
+    for (const one of stack.slice(at).flatMap(({ inside }) => inside)) reach(one.loop.turns.at(-1), seq - 1, start);
+    stack.length = at + 1;
+    return stack[at];
+  }
+
+  // Those that do not hold the line are over.
+  function leave(inside, chain) {
+    const keep = inside.findIndex((one, depth) => one.site !== chain[depth]);
+    if (keep >= 0) inside.length = keep;
+  }
+
+  // base: how many loops are around the function.
+  function enter(inside, site, depth, e, seq, source, base) {
+    const one = inside[depth];
+    if (one && !isAgain(one, inside[depth + 1], e, seq, source)) return;
+    if (!one) inside[depth] = opened(site, { th: int(e.th), depth: base + depth, ...site, turns: [] });
+    begin(inside[depth], seq);
+  }
+
+  const opened = (site, loop) => ({ site, loop, last: 0, sign: '', seq: 0, again: 0 });
+
+  // Does event e begin another turn? inner: the loop in it that the program was in, and still is.
+  function isAgain(one, inner, e, seq, source) {
+    if (inner) return false;
+    if (e.line < one.last) return true;
+    if (!DOES.has(e.kind) || signOf(e) !== one.sign || run.stepOf(seq) === run.stepOf(one.seq)) return false;
+    one.seq = seq;
+    one.again++;
+    const calls = callsIn(source, e.line).filter(({ name }) => name.replace(/^fy_|_$/g, '') === e.name);
+    return one.again >= Math.max(1, calls.length);
+  }
+
+  // A turn begins with the step of its first event.
+  function begin(one, seq) {
+    const { loop } = one;
+    const before = loop.turns.at(-1);
+    const first = Math.max(run.steps[run.stepOf(seq)]?.from ?? seq, before ? before.seq + 1 : 0);
+    const from = run.timeline.callOf(first)?.from ?? run.timeline.timeOf(first - 1);
+    if (before) Object.assign(before, { to: first - 1, until: Math.max(before.from, from) });
+    const turn = { n: loop.turns.length + 1, from: Math.max(from, before?.until ?? 0), until: from, seq: first, to: seq, loop };
+    loop.turns.push(turn);
+    turns.push(turn);
+    if (!before) self.all.push(loop);
+    Object.assign(one, { sign: '', again: 0 });
+  }
+
+  function reach(turn, to, until) {
+    turn.to = Math.max(turn.to, to);
+    turn.until = Math.max(turn.until, until);
+  }
+
+  function went(one, e, seq) {
+    reach(one.loop.turns.at(-1), seq, run.timeline.timeOf(seq));
+    one.last = e.line;
+    if (!one.sign && DOES.has(e.kind)) Object.assign(one, { sign: signOf(e), seq });
+  }
+
+  function at(seq) {
+    const th = int(run.events[seq]?.th);
+    const found = [];
+    for (let i = firstIndex(turns.length, (k) => turns[k].seq > seq) - 1, n = 0; i >= 0 && n < NEAR; i--, n++) {
+      const one = turns[i];
+      if (one.loop.th === th && one.to >= seq && !found.some((other) => other.loop.depth <= one.loop.depth)) found.push(one);
+    }
+    return found;
+  }
+
+  return self;
+}
+
+const signOf = (e) => `${e.kind} ${e.name ?? ''} ${e.line}`;
+
+function linesOf(source) {
+  const lines = new Map();
+  for (const site of loopsIn(source)) {
+    for (let line = site.first; line <= site.last; line++) lines.set(line, [...(lines.get(line) ?? []), site]);
+  }
+  return { text: source, lines };
+}
+
+/** "turn 3 of 128, of the loop in lines 5 to 9" */
+export function turnWords({ n, loop: { turns, first, last } }) {
+  return `turn ${n} of ${turns.length}, of the loop ${first === last ? `of line ${first}` : `in lines ${first} to ${last}`}`;
+}
