@@ -79,7 +79,7 @@ function frame(position) {
   views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
   say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
   views.stage.paint({
-    now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
+    now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
     from: step.from, to: step.to, lit: chosen?.storages,
   });
   views.lanes.show(shown, { t, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });

@@ -232,10 +232,26 @@ test('a look anywhere folds few events, though many tensors live', () => {
 });
 
 test('state.js, layout.js and their kin touch neither document nor clock', () => {
-  for (const file of ['model/state', 'model/steps', 'model/one_call', 'model/calls', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/turns', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/route', 'model/words', 'model/units']) {
+  for (const file of ['model/state', 'model/steps', 'model/one_call', 'model/calls', 'model/blocks', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/turns', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/route', 'model/words', 'model/units']) {
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }
+});
+
+const scoped = (...lines) => {
+  const s = initial();
+  apply(s, { kind: 'source', path: 'a.c', text: lines.join('\n') });
+  return s;
+};
+
+test('a variable of an inner block is another one', () => {
+  const text = ['int main(void) {', 'fy_tensor *h = fy_ones((4)), *g = 0;', '{', 'fy_tensor *h = fy_zeros((4));', 'h = fy_relu(h);', '}', 'h = fy_relu(h);', 'if (1) g = fy_relu(h);', 'g = fy_abs(g);', '}'];
+  const lines = [2, 4, 5, 7].map((line) => ({ name: 'h', line }));
+  assert.deepEqual(named(lines, scoped(...text)).map((lost) => lost?.line), [7, 5, undefined, undefined]);
+  assert.deepEqual(named([{ name: 'g', line: 8 }, { name: 'g', line: 9 }], scoped(...text))[0], { seq: 5 - 1, line: 9, to: 2 });
+  const turns = scoped('static fy_tensor *all;', 'void f(void) {', 'fy_tensor *x = fy_ones((4));', 'all = fy_relu(x);', '}', 'void g(void) { all = fy_ones((4)); }');
+  const made = named([{ name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 4, fn: 'f' }, { name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 6, fn: 'g' }], turns);
+  assert.deepEqual(made.map((lost) => lost && [lost.line, lost.declared ?? false]), [[3, true], [6, false], null, null]);
 });
 
 // Tensors by name, each on a storage of its own: {name, fn, line} in order.
@@ -251,8 +267,9 @@ test('a variable that is assigned again leaves its older tensor', () => {
   assert.deepEqual(named([{ name: 'h', line: 5 }, { name: 'h', line: 6 }, { name: 'h', line: 7 }]), [{ seq: 3, line: 6, to: 2 }, { seq: 5, line: 7, to: 3 }, null]);
 });
 
-test('another variable of that name, and an array, leave nothing', () => {
+test('another variable of that name leaves nothing', () => {
   assert.deepEqual(named([{ name: 'h' }, { name: 'h', fn: 'other' }, { name: 'h', th: 1 }, { name: 'x' }]), [null, null, null, null]);
-  assert.deepEqual(named([{ name: 'batch[0]' }, { name: 'batch[0]' }, { name: 'p->w' }, { name: 'p->w' }, { name: '' }, { name: '' }]), Array(6).fill(null));
+  assert.deepEqual(named([{ name: 'batch[0]' }, { name: 'batch[1]' }, { name: 'batch[i]' }, { name: 'batch[i]' }]), Array(4).fill(null));
+  assert.deepEqual(named([{ name: 'p.at[0]' }, { name: 'p.at[0]' }, { name: 'p->w' }, { name: 'p->w' }, { name: '' }, { name: '' }]), Array(6).fill(null));
   assert.deepEqual(named([{ name: 'h', fn: '' }, { name: 'h', fn: '' }]), [null, null]);
 });

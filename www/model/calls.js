@@ -23,6 +23,9 @@ export const isMacro = (text, word) => fileOf(text).defined.has(word);
 /** The calls of the library among them. */
 export const ferryCalls = (text, line) => callsIn(text, line).filter(({ name }) => name.startsWith('fy_'));
 
+/** A text with spaces for its comments and for what is in quotes; every other letter stays at its place. */
+export const cleanText = (text) => fileOf(text).clean;
+
 function fileOf(text) {
   if (!parsed.has(text)) {
     if (parsed.size >= PARSED) parsed.delete(parsed.keys().next().value);

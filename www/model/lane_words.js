@@ -9,11 +9,14 @@ import { sentence } from './words.js';
 export function label(slice, lane, run, lanes) {
   const e = object(run.events[slice.seq]);
   const say = Object.hasOwn(labels, e.kind) ? labels[e.kind] : null;
-  return say ? say(e, run.names, lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind);
+  return say ? say(e, namesAt(run, slice.seq), lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind);
 }
 
+// The names that the picture shows when the call is over.
+const namesAt = (run, seq) => run.names.at(run.steps[run.stepOf(seq)]?.to ?? seq);
+
 const labels = {
-  op: (e, n, host) => (host && e.device !== 'cpu' ? `launch ${text(e.name)}` : `${text(e.name)}${into(e, n)}`),
+  op: (e, n, host) => (host && e.device !== 'cpu' ? `launch ${n.called(e)}` : `${n.called(e)}${into(e, n)}`),
   copy: (e, n, host) => (!host ? n.tensor(object(e.src).tensor) : e.was_async ? `issue ${n.tensor(object(e.src).tensor)}` : `copy of ${n.tensor(object(e.src).tensor)}`),
   sync: (e, n, host, what) => `waits for ${what()}`,
   segment: (e) => `${e.mem === 'pinned' ? 'page-locks' : 'reserves'} ${units.bytes(e.bytes)}`,
@@ -29,7 +32,7 @@ function awaited(slice, e, run, lanes) {
     .map((one) => one.before(slice.until)).filter((one) => one && one.until > slice.from).sort((a, b) => b.until - a.until)[0];
   if (!ended) return e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? `stream ${e.stream ?? 0}` : text(e.device, 'the card');
   const work = object(run.events[ended.seq]);
-  return work.kind === 'copy' ? `the copy of ${run.names.tensor(object(work.src).tensor)}` : text(work.name, 'work');
+  return work.kind === 'copy' ? `the copy of ${namesAt(run, ended.seq).tensor(object(work.src).tensor)}` : text(work.name, 'work');
 }
 
 /** All that is known about what is drawn there (lanes.js: between), as lines of a tooltip. */
@@ -37,12 +40,12 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
   if (count > 1 && !open) return [`${units.plural(count, 'slice')} from ${units.time(from)} to ${units.time(until)}`, `${units.time(busy)} together; zoom in to tell them apart`];
   const e = object(run.events[slice.seq]);
   const where = e.line > 0 ? `, line ${e.line}` : '';
-  const first = lane.kind === 'thread' ? label(slice, lane, run, lanes) : sentence(e, run.names);
+  const first = lane.kind === 'thread' ? label(slice, lane, run, lanes) : sentence(e, namesAt(run, slice.seq));
   return [
     first,
     open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end${where}` : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}${where}`,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
-    lane.kind === 'thread' ? sentence(e, run.names) : '',
+    lane.kind === 'thread' ? sentence(e, namesAt(run, slice.seq)) : '',
     lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);
 }

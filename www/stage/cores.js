@@ -1,7 +1,6 @@
 // cores.js: what a processor does now, in the bar under its memory: the kernel that runs on a card, and what is queued behind
 // it; of the host the op that it computes, what it waits for, or what it copies into a staging buffer.
 
-import { list } from '../model/fields.js';
 import * as units from '../model/units.js';
 import { processor } from '../model/words.js';
 import { tensorStyle, tile } from './colours.js';
@@ -73,7 +72,7 @@ function drawOp(c, { theme: th, names }, r, a, queued) {
   const words = progressOf(a) + (queued.length ? `; then ${queuedNames(queued)}` : '');
   c.font = `600 12px ${th.sans}`;
   const right = Math.min(r.w * 0.6, c.measureText(words).width + 12);
-  const w = text(c, call(a, names), r.x + 12, y, { font: `700 13px ${th.mono}`, color, max: r.w - right - 24 });
+  const w = text(c, names.call(a.event), r.x + 12, y, { font: `700 13px ${th.mono}`, color, max: r.w - right - 24 });
   text(c, a.detail, r.x + 24 + w, y, { font: `12px ${th.sans}`, color, max: r.w - w - 40 - right });
   text(c, words, r.x + r.w - 12, y, { font: `600 12px ${th.sans}`, color, align: 'right', max: r.w * 0.6 });
 }
@@ -84,14 +83,6 @@ function progressOf(a) {
 }
 
 const queuedNames = (ops) => ops.slice(0, 2).map((op) => op.name).join(', ') + (ops.length > 2 ? ` and ${ops.length - 2} more` : '');
-
-// "result = matmul(moved, weights)"; in place as PyTorch writes it: "add_(x, y)".
-function call({ name, event }, names) {
-  const of = (uses) => list(uses).map((u) => names.tensor(u?.tensor));
-  const [ins, outs] = [of(event.in), of(event.out)];
-  if (event.inplace) return `${name}_(${[...new Set([...outs, ...ins])].join(', ')})`;
-  return `${outs.length ? `${outs.join(', ')} = ` : ''}${name}(${ins.join(', ')})`;
-}
 
 // ---- the host -------------------------------------------------------------------------------------
 

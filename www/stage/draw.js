@@ -307,14 +307,15 @@ function drawLock(c, th, x, y) {
 // The variable that named it last, where that names another tensor by now and no other variable is known.
 function again({ tags }) {
   const tensors = tags.flatMap((tag) => tag.tensors).filter((one) => !one.dropped);
-  return tensors.length && tensors.every((one) => one.lost) ? tensors.at(-1).name : '';
+  const last = tensors.at(-1);
+  return tensors.length && tensors.every((one) => one.lost) ? `${last.name} ${last.lost.declared ? 'names another' : 'was assigned again'}` : '';
 }
 
 // What is so of its bytes, inside the box where there is room.
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : again(box) ? `${again(box)} was assigned again` : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : again(box) ? again(box) : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
   const room = rect.w - bandWidth(rect) - 10 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;
