@@ -400,7 +400,7 @@ test('a call with two results is one step', () => {
   assert.deepEqual(steps('  v = fy_max(a, (1), .indices = &i);'), [2, 2]);
   assert.deepEqual(steps('  v = fy_max(a,\n  (1), // rows\n  .indices = &i);'), [2, 2]);
   for (const text of ['  v = fy_max(a, (1)); v = fy_argmax(a, (1));', '  v = fy_max(a, (1), .indices = &i); w = fy_argmax(a, (1));', '  v = fy_max(BOTH(a), (1), .indices = &i);',
-    '  v = fy_add(fy_max(a, (1), .indices = &i), fy_argmax(a, (1)));', '  /* fy_max(a, (1), .indices = &i) */ v = g(a);', '  puts("fy_max(a, (1), .indices = &i)");']) assert.deepEqual(steps(text), [1, 1, 1, 1], text);
+    '  v = fy_add(fy_max(a, (1), .indices = &i), fy_argmax(a, (1)));', '  /* fy_max(a, (1), .indices = &i) */ v = g(a);', '  puts("fy_max(a, (1), .indices = &i)");', '  v = fy_max(a, (1)); f(a);']) assert.deepEqual(steps(text), [1, 1, 1, 1], text);
 });
 
 test('several calls with two results are a step each', () => {

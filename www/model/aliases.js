@@ -16,8 +16,7 @@ const OF_OP = {
 };
 const COPIES = ['fy_to', 'fy_cuda', 'fy_cpu', 'fy_pin_memory', 'fy_copy_'];
 const READS = { print: ['fy_print'], item: ['fy_item', 'fy_item_int'] };
-const VIEWS = new Set(['fy_view', 'fy_reshape', 'fy_t', 'fy_transpose', 'fy_permute', 'fy_select', 'fy_narrow', 'fy_slice', 'fy_unsqueeze', 'fy_squeeze',
-  'fy_expand', 'fy_flatten', 'fy_split', 'fy_chunk', 'fy_at']);
+const VIEWS = new Set(['fy_view', 'fy_reshape', 'fy_t', 'fy_transpose', 'fy_permute', 'fy_select', 'fy_narrow', 'fy_slice', 'fy_unsqueeze', 'fy_squeeze', 'fy_expand', 'fy_flatten', 'fy_split', 'fy_chunk', 'fy_at']);
 const NO_NAMES = new Set(['NULL', 'nullptr', 'true', 'false']);
 
 /**

@@ -287,7 +287,7 @@ function declaring({ clean, root }, place, name) {
     const own = node.kind === 'plain' ? [] : node.children.filter((one) => one.kind === 'plain' && one.from <= place);
     const { from, to, kind } = node;
     const one = own.findLast(({ from: at, to: end }) => declares(clean.slice(at, end), name));
-    if (one) return { from, to, kind, declared: one.to > place };
+    if (one) return { from, to, kind: clean.startsWith('static', one.from) ? 'file' : kind, declared: one.to > place };
     if (node.head && node.kind !== 'branch' && declares(clean.slice(node.head.from, node.head.to), name)) return { from, to, kind, declared: node.head.to > place };
   }
   return null;
@@ -302,4 +302,36 @@ function declares(words, name) {
   const more = (part) => new RegExp(`^\\s*\\**\\s*${name}\\s*(?:=|$)`).test(part);
   const isDeclaration = /^\s*(?:[A-Za-z_]\w*[\s*]+)+[A-Za-z_]\w*\s*(?:=|$)/.test(parts[0]);
   return parts.some(typed) || (isDeclaration && parts.slice(1).some(more));
+}
+
+/** May what the variable `name` of a block holds be kept elsewhere? Not where it is only assigned, and passed to functions. */
+export function escapes(blocks, { from, to }, name) {
+  const { clean, told } = blocks;
+  const key = `kept ${from} ${to} ${name}`;
+  if (told.has(key)) return told.get(key);
+  const words = clean.slice(from, to);
+  const all = [...words.matchAll(new RegExp(`(?<![\\w.>])${name}\\b`, 'g'))];
+  told.set(key, all.some(({ index }) => isKept(words, index, index + name.length)));
+  return told.get(key);
+}
+
+function isKept(words, at, end) {
+  let after = words.slice(end).trimStart();
+  while (after[0] === '[') after = after.slice(closing(after, 0) + 1).trimStart();
+  const before = words.slice(Math.max(0, at - 400), at).trimEnd();
+  if (/^=(?!=)/.test(after)) return false;
+  if (/[\w*]\s*\*$|^fy_tensor$/.test(before) && /^[;,)]/.test(after)) return false; // declared
+  if (/&$/.test(before)) return true;
+  return !(/^[,)]/.test(after) && isPassed(before));
+}
+
+// Is the nearest open bracket that of a call?
+function isPassed(before) {
+  let depth = 0;
+  for (let i = before.length - 1; i >= 0; i--) {
+    depth -= DEEPER[before[i]] ?? 0;
+    if (depth < 0) return before[i] === '(' && /\b(?!(?:if|while|for|switch|return|sizeof)\b)[A-Za-z_]\w*\s*$/.test(before.slice(0, i));
+    if (before[i] === ';') return false;
+  }
+  return false;
 }

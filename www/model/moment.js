@@ -2,6 +2,7 @@
 // and leaves out figures that grow, so that it changes, and is spoken, only when something begins or ends. Pure.
 
 import { int } from './fields.js';
+import { lostWords } from './reach.js';
 import * as units from './units.js';
 import { and, awaited, memoryName, processor, sentence, stream } from './words.js';
 
@@ -49,7 +50,9 @@ const moved = (e, names) => `${units.bytes(e.bytes)} of ${names.tensor(e.src?.te
 
 function between(run, now, e, names) {
   if (!e) return 'The program starts.';
-  if (e.kind === 'end' || (run.ended && now.seq === run.events.length - 1)) return sentence(e, names);
+  if (e.kind === 'end' || (run.ended && now.seq === run.events.length - 1)) {
+    return `${sentence(e, names)} ${lostWords(run.lostIn(run.atTime(now.seq)))}`.trim();
+  }
   return int(e.line) > 0 ? `The program goes on after line ${e.line}.` : 'The program goes on.';
 }
 

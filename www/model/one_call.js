@@ -2,7 +2,7 @@
 // kernels leave to each other: a tensor without a name, which a later kernel of the line reads and which the library frees
 // in the same line. The arguments of a call are computed before it begins, and so all from the allocation of such a tensor
 // to its end belongs to one call, and two nested calls stay two. Where both results of a call are kept (max with .indices),
-// the program's text tells that a call of the line does so; its kernels follow one another and read the same tensor. Pure.
+// the program's text tells that a call of the line does so; its kernels follow one another. Pure.
 
 import { callsIn, ferryCalls, isMacro } from './calls.js';
 import { int, list, text } from './fields.js';
@@ -39,7 +39,7 @@ export function oneCall() {
   return { learn, joined, name };
 }
 
-// passed: tensors without a name that were made in this line; first: the first kernel of two: its name, tensor and step, or null;
+// passed: tensors without a name that were made in this line; first: what may be the first kernel of two: its name and step, or null;
 // last: the last kernel that has the name of its function, and its step.
 function begun(e, sources) {
   const is = (o) => o.line === e.line && o.file === e.file && o.fn === e.fn && int(o.th) === int(e.th);
@@ -73,9 +73,8 @@ const learns = {
     for (const one of list(e.in)) use(line, one?.tensor);
     if (line.calls.some(({ name }) => name === `fy_${e.name}`)) line.last = { name: e.name, at };
     const before = line.first;
-    const read = list(e.in)[0]?.tensor;
-    if (!BETWEEN.has(e.name)) line.first = { name: e.name, read, at };
-    return before && line.kernels.get(e.name) === before.name && before.read === read ? before.at : Infinity;
+    if (!BETWEEN.has(e.name)) line.first = { name: e.name, at };
+    return before && line.kernels.get(e.name) === before.name ? before.at : Infinity;
   },
   drop(line, e, at, steps) {
     const one = line.passed.get(e.tensor);

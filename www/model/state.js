@@ -101,7 +101,7 @@ const on = {
     s.tensors.set(id, {
       id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
-      created: site(e), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to, declared}: its variable was assigned again, the tensor `to`, or is a new one now
+      created: site(e), fn: text(e.fn), th: int(e.th), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to, declared}: its variable was assigned again, the tensor `to`, or is a new one now
     });
     assign(s, id, e);
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });

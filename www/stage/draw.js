@@ -72,7 +72,7 @@ function drawHeading(c, { layout, now, theme: th, scale }, memory) {
   const sayings = none || !is ? ['this run has no card'] : sayingsOf(memory, is, brief);
   const said = sayings.find((one) => c.measureText(one).width <= max) ?? sayings.at(-1);
   words(c, th, said, x, line, { font: `12px ${th.sans}`, color: th.soft, max });
-  if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale);
+  if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale, memory.lost);
 }
 
 function words(c, th, said, x, y, style) {
@@ -85,7 +85,7 @@ function words(c, th, said, x, y, style) {
 // Longest first.
 function sayingsOf(memory, is, brief) {
   const about = memory.device === 'cpu' ? 'host memory' : memory.card;
-  const said = figures(is);
+  const said = figures(is, memory.lost);
   return about && !brief ? [`${about} · ${said[0]}`, said[0], `${about} · ${said[1]}`, ...said.slice(1)] : said;
 }
 
@@ -178,7 +178,7 @@ function markWrite(s, a) {
 // A storage in its rows: what has arrived is filled, what has not is an outline.
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = box.unreachable ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
+  const { hue, pattern } = box.unreachable && !isRead(scene, box) ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
   const freed = box.freed && s.leaving === undefined;
   const partly = !freed && s.arrived > 0 && s.arrived < 1;
   const outlined = freed || s.empty || (partly && s.fresh);
@@ -200,6 +200,9 @@ function drawBox(c, scene, box, s) {
   if (scene.focus === box.storage || scene.lit?.has(box.storage)) for (const rect of box.pieces) drawFocus(c, th, rect);
   c.restore();
 }
+
+// What is still read has its colour.
+const isRead = ({ actions }, { storage }) => actions.some((a) => a.type === 'op' && a.phase !== 'done' && a.ins.includes(storage));
 
 const CORNER = 4;
 
@@ -315,7 +318,7 @@ function again({ tags }) {
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : again(box) ? again(box) : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no variable reaches it' : again(box) ? again(box) : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
   const room = rect.w - bandWidth(rect) - 10 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;

@@ -14,9 +14,9 @@ const SLIM = 120; // px: below this height a memory has one line for its name an
 
 /**
  * All positions: {memories, bus, boxes, more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
- * does, which names are kept for. map: {bytes: of a row, scale: px a byte, height: px of a row}.
+ * does, which names are kept for; lost: what no variable reaches (reach.js). map: {bytes: of a row, scale: px a byte, height: px of a row}.
  */
-export function layout(state, addresses, width, height, actions = []) {
+export function layout(state, addresses, width, height, actions = [], lost = null) {
   const tall = width < 620;
   const low = !tall && height < LOW;
   const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, height - 2) };
@@ -29,8 +29,11 @@ export function layout(state, addresses, width, height, actions = []) {
   split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall || low)));
   const map = mapOf(addresses, memories);
   const use = inUse(state, actions);
-  const packed = memories.map((m) => place(state, m, map, use));
-  memories.forEach((m, i) => { m.rows = packed[i].rows; });
+  const packed = memories.map((m) => place(state, m, map, use, lost?.storages));
+  memories.forEach((m, i) => {
+    m.rows = packed[i].rows;
+    m.lost = lost?.bytes.get(m.device) ?? 0;
+  });
   return {
     width, height, tall, low, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
     boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
@@ -90,7 +93,7 @@ function memory(state, device, rect, tight) {
   const w = rect.w - 2 * pad;
   return {
     device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, rect,
-    rows: [], segments: [...state.segments.values()].filter((s) => s.device === device.name),
+    rows: [], lost: 0, segments: [...state.segments.values()].filter((s) => s.device === device.name),
     brief: tight || slim,
     head: { x, y: rect.y + (slim ? -3 : tight ? 0 : 2), w: slim ? w / 2 : w, h: head },
     inner: { x, y: rect.y + head, w, h: Math.max(20, rect.h - head - foot - 8) },
@@ -141,12 +144,12 @@ function upright(rect, dock, dir) {
 
 const SHOWN = 300; // boxes at most; of more the largest, and the number of the others
 
-function place(state, memory, map, use) {
+function place(state, memory, map, use, lost) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
   const live = all.filter((s) => s.freed === null).sort((a, b) => b.bytes - a.bytes || a.id - b.id);
   const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens);
   const shown = [...live.slice(0, SHOWN), ...vacant(all, live)].sort((a, b) => address(a) - address(b) || a.id - b.id);
-  const boxes = shown.map((s) => box(state, s, placed, use)).filter(Boolean);
+  const boxes = shown.map((s) => box(state, s, placed, use, lost)).filter(Boolean);
   placeTags(placed, boxes);
   for (const b of boxes) b.tag = b.tags[0].label;
   const count = live.length - Math.min(live.length, SHOWN);
@@ -171,7 +174,7 @@ const overlap = (a, b) => a.from < b.to && b.from < a.to;
 
 const NARROWEST = 2.5; // px: what has bytes is seen
 
-function box(state, storage, placed, use) {
+function box(state, storage, placed, use, gone) {
   const parts = pieces(placed, address(storage), Math.max(1, storage.asked));
   if (!parts.length) return null;
   for (const part of parts) part.w = Math.max(part.w, NARROWEST);
@@ -188,7 +191,7 @@ function box(state, storage, placed, use) {
     index: Math.max(0, lineage?.index ?? 0),
     name, tenant: storage.tenant, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
-    unreachable: storage.freed === null && storage.tensors.length > 0 && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
+    unreachable: storage.freed === null && storage.tensors.length > 0 && (gone?.has(storage.id) || storage.tensors.every((id) => state.tensors.get(id)?.dropped)),
   };
 }
 
