@@ -283,10 +283,12 @@ function copied(e, n, alloc = null) {
 function operated(e, n, alloc = null, read = list(e.in)) {
   const ins = read.map((u) => n.used(u?.tensor, e));
   const outs = list(e.out).map((u) => n.tensor(u?.tensor));
-  const from = ins.length ? ` of ${and(ins)}` : '';
-  const into = e.inplace ? 'in place' : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
+  const name = n.called(e);
+  const inPlace = e.inplace || name.endsWith('_');
+  const from = ins.length || inPlace ? ` of ${and(ins.length ? ins : outs)}` : '';
+  const into = inPlace ? 'in place' : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
-  return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
+  return `${e.name ? name : 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
 
 // A simulated card multiplies with OpenBLAS, a real one with cuBLAS.

@@ -3,7 +3,7 @@
 
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
-import { ease, part, rounded, text } from './canvas_util.js';
+import { ease, part, rounded, text, wording } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
 import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawUses } from './cores.js';
@@ -30,7 +30,7 @@ export function draw(c, scene) {
   }
   drawLens(c, scene); // its guides pass behind all words
   for (const memory of layout.memories) {
-    drawHeading(c, scene, memory);
+    drawHeading(c, scene, memory, scene.actions.find((a) => a.mistake?.type === 'full' && a.mistake.device === memory.device)?.mistake.request);
     drawLenses(c, scene, memory);
   }
   for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
@@ -55,7 +55,7 @@ function drawMemory(c, th, { kind, rect }) {
 }
 
 // Above the ways of copies, which may pass behind the words.
-function drawHeading(c, { layout, now, theme: th, scale }, memory) {
+function drawHeading(c, { layout, now, theme: th, scale }, memory, request) {
   const { head, brief } = memory;
   const none = memory.kind === 'none';
   const host = memory.device === 'cpu';
@@ -69,9 +69,9 @@ function drawHeading(c, { layout, now, theme: th, scale }, memory) {
   const [x, line, max] = brief ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   const is = now.memories.find((m) => m.device === memory.device);
   c.font = `12px ${th.sans}`;
-  const sayings = none || !is ? ['this run has no card'] : sayingsOf(memory, is, brief);
-  const said = sayings.find((one) => c.measureText(one).width <= max) ?? sayings.at(-1);
-  words(c, th, said, x, line, { font: `12px ${th.sans}`, color: th.soft, max });
+  const sayings = none || !is ? ['this run has no card'] : request ? roomWords(request) : sayingsOf(memory, is, brief);
+  const font = `${request ? 600 : 400} 12px ${th.sans}`;
+  words(c, th, wording(c, sayings, font, max), x, line, { font, color: request ? th.bad : th.soft, max });
   if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale, memory.lost);
 }
 
@@ -87,6 +87,12 @@ function sayingsOf(memory, is, brief) {
   const about = memory.device === 'cpu' ? 'host memory' : memory.card;
   const said = figures(is, memory.lost);
   return about && !brief ? [`${about} · ${said[0]}`, said[0], `${about} · ${said[1]}`, ...said.slice(1)] : said;
+}
+
+// Why what is free is of no use.
+function roomWords({ bytes, free, hole }) {
+  const largest = `largest hole ${units.bytes(hole.bytes)}`;
+  return [`no room for ${units.bytes(bytes)}: ${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, hole ${units.bytes(hole.bytes)}`];
 }
 
 // The segments of the caching allocator as frames, and what is free in them hatched.

@@ -56,7 +56,7 @@ export function tagsOf(state, storage, use) {
     const key = exact ? bytes.join(' ') : `${handle.shape} ${handle.strides} ${handle.offset}`;
     if (!tags.has(key)) tags.set(key, { tensors: [], runs: bytes, hull, exact, used: false });
     const tag = tags.get(key);
-    tag.tensors.push({ ...handle, name: handle.name || `t${handle.id}`, used: use.tensors.has(handle.id), title: titleOf(handle, use) });
+    tag.tensors.push({ ...handle, name: handle.name || `t${handle.id}`, nameless: !handle.name, used: use.tensors.has(handle.id), title: titleOf(handle, use) });
     tag.used ||= use.tensors.has(handle.id);
   }
   return [...tags.values()];
@@ -116,7 +116,8 @@ function marksOf(placed, box, level, first, bytes) {
 
 // ---- names ----------------------------------------------------------------------------------------
 
-const words = ({ tensors }) => tensors.map((t) => t.title ?? t.name).join(' ');
+export const SEPARATOR = ', ';
+const words = ({ tensors }) => tensors.map((t) => t.title ?? t.name).join(SEPARATOR);
 const widthOf = (letters) => letters * LETTER + 10;
 
 // Names stand under their brackets, those that a neighbour's name leaves no room on the lines below: of long boxes first,
