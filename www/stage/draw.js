@@ -9,6 +9,7 @@ import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawUses } from './cores.js';
 import { drawError } from './errors.js';
 import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
+import { groupWords } from './groups.js';
 import { pieces } from './map.js';
 
 /**
@@ -33,7 +34,8 @@ export function draw(c, scene) {
     drawHeading(c, scene, memory, scene.actions.find((a) => a.mistake?.type === 'full' && a.mistake.device === memory.device)?.mistake.request);
     drawLenses(c, scene, memory);
   }
-  for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
+  for (const group of layout.groups) drawGroup(c, th, group);
+  for (const box of layout.boxes) if (!box.group || isOut(scene, box)) drawBox(c, scene, box, stateOf(scene, box));
   drawMoves(c, scene);
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
@@ -207,6 +209,33 @@ function drawBox(c, scene, box, s) {
   c.restore();
 }
 
+// Pointed at, chosen in the lanes, allocated or freed now.
+const isOut = ({ focus, lit, actions }, { storage }) => focus === storage || lit?.has(storage) || actions.some((a) => a.storage === storage);
+
+// Many small boxes as one: a stroke for each in its hue, how many they are and what they are called.
+function drawGroup(c, th, group) {
+  const { x, y, w, h } = group;
+  c.save();
+  c.globalAlpha *= 0.3;
+  for (const one of group.members) {
+    c.fillStyle = tensorStyle(one.index).hue;
+    c.fillRect(one.x, y, Math.max(1, one.w - 0.5), h);
+  }
+  c.restore();
+  rounded(c, group, CORNER);
+  c.lineWidth = 1.25;
+  c.strokeStyle = th.faint;
+  c.stroke();
+  const font = `12px ${th.sans}`;
+  const said = wording(c, groupWords(group), font, w - 12);
+  const wide = c.measureText(said).width;
+  if (h < 13 && !group.row.names.length && group.row.gap >= 16 && wide <= w) text(c, said, x, y + h + 9, { font, color: th.soft }); // under it
+  if (h < 13 || wide > w - 8) return;
+  c.fillStyle = th.panel;
+  c.fillRect(x + 5, y + h / 2 - 6.5, wide + 8, 13);
+  text(c, said, x + 9, y + h / 2 + 1, { font, color: th.ink });
+}
+
 // What is still read has its colour.
 const isRead = ({ actions }, { storage }) => actions.some((a) => a.type === 'op' && a.phase !== 'done' && a.ins.includes(storage));
 
@@ -344,6 +373,6 @@ function drawFocus(c, th, rect) {
 }
 
 function drawMore(c, th, more) {
-  const words = `and ${units.plural(more.count, 'more tensor')}, listed in the table`;
+  const words = `${units.number(more.count)} of these tensors are named in the table only`;
   text(c, words, more.x, more.y + 10, { font: `12px ${th.sans}`, color: th.soft, max: more.w });
 }

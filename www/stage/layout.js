@@ -6,6 +6,7 @@
 
 import { handleOf, newerThan } from '../model/state.js';
 import { lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
+import { groupsOf } from './groups.js';
 import { inUse, placeTags, tagsOf } from './tag_places.js';
 
 const LOW = 330; // px: below this height, headings get one line
@@ -13,7 +14,7 @@ const ROW = 32; // px that a row with names takes at least
 const SLIM = 120; // px: below this height a memory has one line for its name and its cores
 
 /**
- * All positions: {memories, bus, boxes, more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
+ * All positions: {memories, bus, boxes, groups (groups.js), more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
  * does, which names are kept for; lost: what no variable reaches (reach.js). map: {bytes: of a row, scale: px a byte, height: px of a row}.
  */
 export function layout(state, addresses, width, height, actions = [], lost = null) {
@@ -36,7 +37,7 @@ export function layout(state, addresses, width, height, actions = [], lost = nul
   });
   return {
     width, height, tall, low, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
-    boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
+    boxes: packed.flatMap((p) => p.boxes), groups: packed.flatMap((p) => p.groups), more: packed.map((p) => p.more).filter(Boolean),
   };
 }
 
@@ -142,19 +143,28 @@ function upright(rect, dock, dir) {
 
 // ---- boxes in one memory --------------------------------------------------------------------------
 
-const SHOWN = 300; // boxes at most; of more the largest, and the number of the others
+const SHOWN = 300; // boxes at most; of more those in use and the largest, and the number of the others
+const GROUPED = 4000; // of the others that are drawn in groups
+
+function slimOf(state, storage, placed) {
+  const lineage = state.lineages.get(storage.lineage);
+  return pieces(placed, address(storage), Math.max(1, storage.asked))
+    .map(({ x, y, w, h, row }) => ({ x, y, w: Math.max(w, NARROWEST), h, row, index: Math.max(0, lineage?.index ?? 0), name: lineage?.name ?? '', box: null }));
+}
 
 function place(state, memory, map, use, lost) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
-  const live = all.filter((s) => s.freed === null).sort((a, b) => b.bytes - a.bytes || a.id - b.id);
+  const live = all.filter((s) => s.freed === null).sort((a, b) => use.storages.has(b.id) - use.storages.has(a.id) || b.bytes - a.bytes || a.id - b.id);
   const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens);
   const shown = [...live.slice(0, SHOWN), ...vacant(all, live)].sort((a, b) => address(a) - address(b) || a.id - b.id);
   const boxes = shown.map((s) => box(state, s, placed, use, lost)).filter(Boolean);
-  placeTags(placed, boxes);
+  const groups = groupsOf(boxes, live.slice(SHOWN, SHOWN + GROUPED).flatMap((s) => slimOf(state, s, placed)));
+  placeTags(placed, boxes.filter((b) => !b.group));
+  for (const b of boxes) if (b.group) Object.assign(b.tags[0], { label: null, marks: [], hullMarks: [], level: 0 });
   for (const b of boxes) b.tag = b.tags[0].label;
   const count = live.length - Math.min(live.length, SHOWN);
   const { x, y, w, h } = memory.inner;
-  return { rows: placed, boxes, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
+  return { rows: placed, boxes, groups, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
 }
 
 // Freed storages whose address was not reused since; of several at one address, the last.

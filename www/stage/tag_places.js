@@ -168,7 +168,8 @@ function put(row, lines, one, letters, may) {
 // Beside the names that are in use already: after one of them, as near as there is room.
 function putAside(row, lines, one) {
   const letters = Math.min(words(one).length, SHORT);
-  const starts = [row.x, ...lines.flat().map(({ x, w }) => x + w)].filter((x) => x + widthOf(letters) <= row.right + 6);
+  const w = widthOf(letters);
+  const starts = [row.x, ...lines.flat().flatMap((other) => [other.x + other.w, other.x - w])].filter((x) => x >= row.x).filter((x) => x + widthOf(letters) <= row.right + 6);
   const near = (x) => Math.abs(x - one.box.x);
   return starts.sort((a, b) => near(a) - near(b)).some((x) => putAt(row, lines, one, letters, x, hasNoneInUse));
 }
