@@ -10,6 +10,7 @@ import { api as ask, connect, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
 import { instant } from './model/instant.js';
+import { lostWords } from './model/reach.js';
 import { momentSentence } from './model/moment.js';
 import { actions, waitIn } from './model/step_actions.js';
 import { sourcePane } from './panes/source.js';
@@ -35,7 +36,7 @@ let mode = '';
 let why = ''; // why no real card is used, from the server
 let link = 'connecting';
 let chosen = null; // the slice of the lanes that was chosen, until another moment is shown: {run, seq, t, step, storages}
-let scene = { waits: 0, line: 0, sentence: '' }; // of the step shown
+let scene = { waits: 0, line: 0, sentence: '', wrong: false }; // of the step shown
 
 const views = {
   stage: stage(() => time.poke()),
@@ -77,9 +78,9 @@ function frame(position) {
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
   views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
-  say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
+  say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position, step.kind === 'error' || scene.wrong);
   views.stage.paint({
-    now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
+    now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
     waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages,
   });
   views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
@@ -89,10 +90,11 @@ function frame(position) {
 }
 
 // While a run is played by clock, sentences follow each other too fast to be spoken.
-function say(words, { playing, by }) {
+function say(words, { playing, by }, wrong) {
   const live = playing && by === 'clock' ? 'off' : 'polite';
   if ($('say').ariaLive !== live) $('say').ariaLive = live;
   if ($('say').textContent !== words) $('say').textContent = words;
+  $('say').toggleAttribute('data-wrong', wrong);
 }
 
 // A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.
@@ -100,9 +102,11 @@ function arrange(state, step, index, told) {
   const line = told.line || (state.site?.line ?? 0);
   const does = actions(shown, step, time.position.t, state);
   const wrong = told === step ? does.find((a) => a.mistake)?.mistake : null;
-  const words = [stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? [])].join(' ');
-  scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words };
-  views.stage.arrange(state, shown.addresses, does);
+  const lost = shown.lostIn(state);
+  const leaked = told.kind === 'end' ? lostWords(lost) : '';
+  const words = [stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? []), leaked].filter(Boolean).join(' ');
+  scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
+  views.stage.arrange(state, shown.addresses, does, lost);
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told);

@@ -59,7 +59,8 @@ check('a full card shows the request from the largest hole on, in the length of 
   const page = await failed(t, mishaps.scene('full'));
   const [hole, beside] = await boxes(page);
   assert.ok(await red(page, around(hole)) > hole.w * 0.5, 'over the hole');
-  assert.ok(await red(page, around(beside)) > beside.w * 0.5, 'and beyond it');
+  assert.ok(await red(page, { ...around(beside), y: beside.pageY - 10, h: 8 }) > beside.w * 0.5, 'and on over what lives beside it');
+  assert.ok(await red(page, { x: beside.pageX + 12, y: beside.pageY + 6, w: beside.w - 24, h: beside.h + 4 }) < 4, 'which is neither covered nor framed');
   const last = (await boxes(page)).at(-1);
   assert.equal(await red(page, { ...around(last), y: last.pageY - 4 }), 0, '300 MiB do not reach the last row');
   assert.ok(await red(page, await wrongAt(page)) > 60, 'the figures');

@@ -180,7 +180,7 @@ test('the end of a step is not the next one\'s beginning', () => {
 
 test('a moment says what runs, and who waits', () => {
   const overlap = open(logs().get('overlap'));
-  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[i\].* go to GPU VRAM in stream 1, add runs on the GPU in the default stream and \d+ more are queued/);
+  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[1\] go to GPU VRAM in stream 1, add runs on the GPU in the default stream and \d+ more are queued/);
   const events = logs().get('01-where-am-i');
   const one = open(events);
   const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);
@@ -402,7 +402,15 @@ test('a call with two results is one step', () => {
   assert.deepEqual(steps('  v = fy_max(a, (1), .indices = &i);'), [2, 2]);
   assert.deepEqual(steps('  v = fy_max(a,\n  (1), // rows\n  .indices = &i);'), [2, 2]);
   for (const text of ['  v = fy_max(a, (1)); v = fy_argmax(a, (1));', '  v = fy_max(a, (1), .indices = &i); w = fy_argmax(a, (1));', '  v = fy_max(BOTH(a), (1), .indices = &i);',
-    '  /* fy_max(a, (1), .indices = &i) */ v = g(a);', '  puts("fy_max(a, (1), .indices = &i)");']) assert.deepEqual(steps(text), [1, 1, 1, 1], text);
+    '  v = fy_add(fy_max(a, (1), .indices = &i), fy_argmax(a, (1)));', '  /* fy_max(a, (1), .indices = &i) */ v = g(a);', '  puts("fy_max(a, (1), .indices = &i)");', '  v = fy_max(a, (1)); f(a);']) assert.deepEqual(steps(text), [1, 1, 1, 1], text);
+});
+
+test('several calls with two results are a step each', () => {
+  const pair = (from, first, last, read) => [...made(3, from, 'v'), ...using(3, from, first, [read], from), ...made(3, from + 1, 'v'), ...using(3, from + 1, last, [read], from + 1)];
+  const kernels = (text, ...events) => callsOf(script(program('', '', text), ...events)).map(([, , , n]) => n);
+  assert.deepEqual(kernels('v = fy_max(a, (1), .indices = &i), w = fy_min(a, (0), .indices = &j);', ...pair(4, 'max', 'argmax', 1), ...pair(6, 'min', 'argmin', 1)), [2, 2]);
+  assert.deepEqual(kernels('v = fy_add(fy_max(a, (1), .indices = &i), fy_max(a, (1)));', ...temporary(3, 3), ...using(3, 3, 'max', [1], 3), ...pair(4, 'max', 'argmax', 1), ...made(3, 6, 'v'), ...using(3, 6, 'add', [3, 4], 6)), [1, 2, 1]);
+  assert.deepEqual(kernels('v = fy_max(fy_max(a, (1), .indices = &i), (0), .indices = &j);', ...pair(4, 'max', 'argmax', 1), ...pair(6, 'max', 'argmax', 4)), [2, 2]);
 });
 
 // ---- how a step's time passes -------------------------------------------------------------------

@@ -185,9 +185,9 @@ test('what was queued says what it was behind', () => {
   const [zero, first] = [...lanes.cards.get('cuda:0').streams.values()];
   const told = (lane, slice) => about({ from: slice.from, until: slice.until, busy: 1, count: 1, slice, open: false }, lane, one, lanes).join(' ');
   const copies = first.between(0, Infinity).map((s) => s.slice);
-  assert.match(told(first, copies[1]), /queued for [^ ]* µs before, behind batch\[i\]/);
+  assert.match(told(first, copies[1]), /queued for [^ ]* µs before, behind batch\[0\]/);
   const held = lanes.arrows(0, Infinity)[0].to.t;
-  assert.match(told(zero, zero.near(held)), /behind batch\[i\]/); // the copy that its event was recorded after
+  assert.match(told(zero, zero.near(held)), /behind batch\[0\]/); // the copy that its event was recorded after
 });
 
 test('what is narrower than a pixel is joined', () => {

@@ -1,7 +1,7 @@
 // layout_page_test.mjs: the page fits its window; the editor's numbers stand beside their lines.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { DEMO, bench, check, done, ferry } from './browser.mjs';
+import { DEMO, bench, check, done, ferry, go } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
@@ -85,6 +85,24 @@ check('the counts are kept back until a guess, a step by hand, or a wish to be s
     assert.doesNotMatch(await figures(page), /\?/);
     await done(page);
   }
+});
+
+check('on a phone the sentence stands above the picture', async (t) => {
+  const events = readFileSync(new URL('./scenes/race.jsonl', import.meta.url), 'utf8').split('\n').filter(Boolean);
+  const server = await serve({ runs: [{ lines: events }] });
+  const page = await stage.open(server.url, { viewport: { width: 390, height: 844 } });
+  await page.waitForFunction((n) => window.ferry?.events.length >= n, events.length);
+  const boxes = async () => Promise.all(['#say', '#stage'].map((id) => page.locator(id).boundingBox()));
+  for (const seq of [12, events.findIndex((line) => line.includes('"data_race"'))]) {
+    await go(page, seq);
+    const [say, picture] = await boxes();
+    assert.ok(say.y > 0 && say.y + say.height <= picture.y && picture.y + picture.height <= 844 + 60, JSON.stringify([say, picture]));
+  }
+  const hidden = await page.locator('#say').evaluate((node) => node.scrollWidth - node.clientWidth);
+  assert.equal(hidden, 0, 'no word is cut');
+  assert.match(await page.locator('#say').innerText(), /Fix: call/);
+  await page.context().close();
+  await server.close();
 });
 
 check('on a phone a lesson that is chosen stays on show', async (t) => {

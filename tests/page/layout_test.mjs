@@ -10,6 +10,7 @@ import { lengthOf, packet, route } from '../../www/stage/route.js';
 import { tensorStyle, PATTERNS } from '../../www/stage/colours.js';
 import { instant } from '../../www/model/instant.js';
 import { capacityOf, figures } from '../../www/stage/capacity.js';
+import { groupWords } from '../../www/stage/groups.js';
 import { inUse } from '../../www/stage/tag_places.js';
 import { lens } from '../../www/stage/lens.js';
 import { run } from '../../www/model/run.js';
@@ -468,4 +469,36 @@ test('names in use displace others, and are shortened', () => {
   assert.deepEqual(shown.map((one) => one.id), all);
   assert.ok(shown.some((one) => one.letters < 'a_rather_long_name_0'.length));
   shown.forEach((a, i) => shown.slice(i + 1).forEach((b) => assert.ok(apart(a, b), `${a.name} and ${b.name}`)));
+});
+
+// So many tensors of 4 KiB on the card, by turns weight[i] and bias[i], each right after the other.
+function crowd(count) {
+  const state = initial();
+  apply(state, { kind: 'session', devices: [{ name: 'cpu', kind: 'cpu', capacity: 1 << 30 }, { name: 'cuda:0', kind: 'sim', capacity: 1 << 30 }] });
+  for (let i = 0; i < count; i++) {
+    apply(state, { kind: 'alloc', storage: i + 1, device: 'cuda:0', addr: `0x${(0x100000 + i * 4096).toString(16)}`, asked: 4096, bytes: 4096 });
+    apply(state, { kind: 'tensor', tensor: i + 1, storage: i + 1, name: `${i % 2 ? 'bias' : 'weight'}[${i >> 1}]`, shape: [1024], strides: [1], offset: 0, dtype: 'float32' });
+  }
+  return state;
+}
+
+test('of five hundred tensors those in use stand out of groups', () => {
+  const state = crowd(500);
+  const [a, b] = [450, 499]; // beyond those that have boxes otherwise
+  const now = [{ type: 'op', id: 9, ins: [a], outs: [b], fresh: false, event: { in: [{ tensor: a, storage: a }], out: [{ tensor: b, storage: b }] } }];
+  for (const [w, h] of [[1392, 436], [992, 355], [366, 528]]) {
+    const plan = layout(state, w, h, undefined, now);
+    for (const id of [a, b]) {
+      const box = plan.boxes.find((one) => one.storage === id);
+      assert.ok(box && !box.group && box.tags[0].label, `${w}x${h}: ${id} has a box and a name`);
+    }
+    assert.ok(plan.groups.length > 1 && plan.groups.length < 16, `${plan.groups.length} groups`);
+    const split = plan.boxes.filter((box) => box.pieces.length > 1).length;
+    const grouped = plan.groups.reduce((sum, one) => sum + one.count, 0);
+    assert.ok(grouped >= 470 && grouped <= 498 + 16, `${w}x${h}: ${grouped} grouped, ${split} in two rows`);
+    for (const [i, one] of plan.groups.entries()) for (const other of plan.groups.slice(i + 1)) assert.ok(apart(one, other));
+    for (const one of plan.groups) for (const id of [a, b]) assert.ok(apart(one, plan.boxes.find((box) => box.storage === id)), `${w}x${h}: a group over tensor ${id}`);
+    assert.match(groupWords(plan.groups[0])[0], /^\d+ tensors: (weight, bias|bias, weight)$/);
+  }
+  assert.deepEqual(layout(crowd(3), 1392, 436).groups, []);
 });

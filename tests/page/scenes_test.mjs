@@ -92,7 +92,7 @@ test('views: four names see the same bytes, row was written', () => {
   const [fill] = s.works;
   assert.deepEqual([fill.name, s.name(fill.event.out[0].tensor), s.step.line], ['fill', 'row', 9]);
   assert.equal(live(s, 'cpu'), 192);
-  read('views', 'Elements 6 to 11 of x', '192 B', '`row` was filled (line 9');
+  read('views', 'elements 6 to 11', '192 B', '`row` was filled (line 9');
 });
 
 test('transposed: no bytes of its own, every fourth element', () => {
@@ -101,7 +101,7 @@ test('transposed: no bytes of its own, every fourth element', () => {
   assert.deepEqual([turned.storage, turned.shape, turned.strides], [m.storage, [4, 3], [1, 4]]);
   assert.deepEqual([s.now.copies.length, s.now.cost.h2d.trips + s.now.cost.d2h.trips, live(s, 'cpu')], [0, 0, 96]);
   assert.match(s.words, /turned is a view of m: same bytes, nothing copied/);
-  read('transposed', '(4, 3) (1, 4)', '"0 copies"', '96 B');
+  read('transposed', '0,4,8 1,5,9 2,6,10', '"0 copies"', '96 B');
 });
 
 test('leak: three tensors that no name reaches, 12 KiB', () => {
@@ -113,7 +113,7 @@ test('leak: three tensors that no name reaches, 12 KiB', () => {
   assert.equal(sum(made.map((one) => one.bytes)), 12 << 10);
   assert.equal(s.handle('h').storage, Math.max(...boxes.map((box) => box.storage)));
   assert.match(s.words, /into h, newly allocated/);
-  read('leak', '12 KiB', 'orange (line 6), green (line 7), pink (line 8)');
+  read('leak', '12 KiB that no variable reaches', 'The three grey, dotted boxes');
 });
 
 test('mismatch: operands on two devices, and the fix', () => {
@@ -164,9 +164,9 @@ test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
 test('fifty: which of 51 tensors the product uses', () => {
   const s = scene('fifty');
   const [matmul] = s.now.ops;
-  assert.deepEqual(s.works[0].event.in.map((use) => s.name(use.tensor)), ['moved', 'weight[i] #8']);
+  assert.deepEqual(s.works[0].event.in.map((use) => s.name(use.tensor)), ['moved', 'weight[7]']);
   assert.deepEqual([matmul.device, matmul.outs], ['cuda:0', [s.handle('output').storage]]);
   assert.deepEqual(matmul.ins.map((id) => s.state.storages.get(id).device), ['cuda:0', 'cuda:0']);
   assert.deepEqual(['cpu', 'cuda:0'].map((device) => storages(s, device).length), [25, 26]);
-  read('fifty', '`weight[i] #8`', '25 in RAM (24 weights + input), 26 in VRAM', '`output`');
+  read('fifty', '`weight[7]`', '25 in RAM (24 weights + input), 26 in VRAM', '`output`');
 });

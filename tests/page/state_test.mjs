@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { localNames } from '../../www/model/aliases.js';
+import { lostWords } from '../../www/model/reach.js';
 import { apply, history, initial, kinds } from '../../www/model/state.js';
 import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
@@ -232,10 +233,26 @@ test('a look anywhere folds few events, though many tensors live', () => {
 });
 
 test('state.js, layout.js and their kin touch neither document nor clock', () => {
-  for (const file of ['model/state', 'model/steps', 'model/one_call', 'model/calls', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/turns', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/route', 'model/words', 'model/units']) {
+  for (const file of ['model/state', 'model/steps', 'model/one_call', 'model/calls', 'model/blocks', 'model/reach', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/turns', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/groups', 'stage/route', 'model/words', 'model/units']) {
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }
+});
+
+const scoped = (...lines) => {
+  const s = initial();
+  apply(s, { kind: 'source', path: 'a.c', text: lines.join('\n') });
+  return s;
+};
+
+test('a variable of an inner block is another one', () => {
+  const text = ['int main(void) {', 'fy_tensor *h = fy_ones((4)), *g = 0;', '{', 'fy_tensor *h = fy_zeros((4));', 'h = fy_relu(h);', '}', 'h = fy_relu(h);', 'if (1) g = fy_relu(h);', 'g = fy_abs(g);', '}'];
+  const lines = [2, 4, 5, 7].map((line) => ({ name: 'h', line }));
+  assert.deepEqual(named(lines, scoped(...text)).map((lost) => lost?.line), [7, 5, undefined, undefined]);
+  assert.deepEqual(named([{ name: 'g', line: 8 }, { name: 'g', line: 9 }], scoped(...text))[0], { seq: 5 - 1, line: 9, to: 2 });
+  const turns = scoped('static fy_tensor *all;', 'void f(void) {', 'fy_tensor *x = fy_ones((4));', 'all = fy_relu(x);', '}', 'void g(void) { all = fy_ones((4)); }');
+  const made = named([{ name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 4, fn: 'f' }, { name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 6, fn: 'g' }], turns);
+  assert.deepEqual(made.map((lost) => lost && [lost.line, lost.declared ?? false]), [[3, true], [6, false], null, null]);
 });
 
 // Tensors by name, each on a storage of its own: {name, fn, line} in order.
@@ -251,8 +268,56 @@ test('a variable that is assigned again leaves its older tensor', () => {
   assert.deepEqual(named([{ name: 'h', line: 5 }, { name: 'h', line: 6 }, { name: 'h', line: 7 }]), [{ seq: 3, line: 6, to: 2 }, { seq: 5, line: 7, to: 3 }, null]);
 });
 
-test('another variable of that name, and an array, leave nothing', () => {
+test('another variable of that name leaves nothing', () => {
   assert.deepEqual(named([{ name: 'h' }, { name: 'h', fn: 'other' }, { name: 'h', th: 1 }, { name: 'x' }]), [null, null, null, null]);
-  assert.deepEqual(named([{ name: 'batch[0]' }, { name: 'batch[0]' }, { name: 'p->w' }, { name: 'p->w' }, { name: '' }, { name: '' }]), Array(6).fill(null));
+  assert.deepEqual(named([{ name: 'batch[0]' }, { name: 'batch[1]' }, { name: 'batch[i]' }, { name: 'batch[i]' }]), Array(4).fill(null));
+  assert.deepEqual(named([{ name: 'p.at[0]' }, { name: 'p.at[0]' }, { name: 'p->w' }, { name: 'p->w' }, { name: '' }, { name: '' }]), Array(6).fill(null));
   assert.deepEqual(named([{ name: 'h', fn: '' }, { name: 'h', fn: '' }]), [null, null]);
+});
+
+// A program's text and what its calls made: [line, name, {fn, ins}], each on a storage of its own of 4 KiB; what is lost after each.
+function lostAfter(lines, made, ...more) {
+  const one = run({ run: 1 });
+  one.take(0, [{ kind: 'source', path: 'a.c', text: lines.join('\n') }]);
+  const add = (e) => one.take(one.events.length, [{ th: 0, file: 'a.c', fn: 'main', ...e }]);
+  const ends = made.map(([line, name, { fn = 'main', ins = [] } = {}], i) => {
+    add({ kind: 'alloc', line, fn, storage: i + 1, device: 'cpu', addr: `0x${i + 1}000`, asked: 4096, bytes: 4096 });
+    add({ kind: 'tensor', line, fn, tensor: i + 1, storage: i + 1, name, shape: [1024] });
+    add({ kind: 'op', line, fn, id: i + 1, name: 'relu', device: 'cpu', in: ins.map((tensor) => ({ tensor, storage: tensor })), out: [{ tensor: i + 1, storage: i + 1 }] });
+    return one.events.length - 1;
+  });
+  more.forEach(add);
+  return { one, sums: [...ends, one.events.length - 1].map((seq) => one.lostIn(one.at(seq)).sum / 4096) };
+}
+
+const leaking = ['int main(void) {', 'fy_tensor *h = fy_ones((1024));', 'h = fy_relu(h);', 'h = fy_relu(h);', 'fy_print(fy_relu(h));', '}'];
+const chain = [[2, 'h'], [3, 'h', { ins: [1] }], [4, 'h', { ins: [2] }]];
+
+test('what no variable reaches is lost, with its sum', () => {
+  const { one, sums } = lostAfter(leaking, chain, { kind: 'end', line: 0, status: 0, live: [1, 2, 3] });
+  assert.deepEqual(sums, [0, 1, 2, 2]);
+  const lost = one.lostIn(one.at(one.events.length - 1));
+  assert.deepEqual([[...lost.storages], lost.bytes.get('cpu'), lost.lines], [[1, 2], 8192, [2, 3]]);
+  assert.equal(lostWords(lost), '8 KiB are lost: no variable reaches what lines 2 and 3 made.');
+  assert.equal(lostWords(one.lostIn(one.at(2))), '');
+  const nameless = lostAfter(leaking, [...chain, [5, '', { ins: [3] }]], { kind: 'host_read', line: 5, tensor: 4, storage: 4 }, { kind: 'end', line: 0, status: 0, live: [1, 2, 3, 4] });
+  assert.deepEqual(nameless.sums, [0, 1, 2, 2, 3]);
+});
+
+test('what something may still reach is not lost', () => {
+  const none = (lines, made, ...more) => assert.deepEqual(lostAfter(lines, made, ...more).sums.filter(Boolean), [], lines.join(' '));
+  none(leaking, chain.slice(0, 2), { kind: 'op', line: 5, id: 9, name: 'exp', device: 'cpu', in: [{ tensor: 1, storage: 1 }], out: [] }, { kind: 'drop', tensor: 1, why: 'free' }); // used and freed later
+  none(leaking, chain, { kind: 'drop', tensor: 1, why: 'scope' }, { kind: 'drop', tensor: 2, why: 'scope' });
+  for (const kept of ['all[n++] = h;', 'fy_tensor *g = h;', 'return h;', 'keep(&h);', 'fy_tensor *list[] = {h};']) none([...leaking.slice(0, 2), `h = fy_relu(h); ${kept}`, ...leaking.slice(3)], chain);
+  none([], chain); // without its text
+  none(['int main(void) {', 'for (;;) w[i] = fy_relu(x);', 'exit(0); }'], [[2, 'w[i]'], [2, 'w[i]']]);
+  none(['int main(void) {', 'h = layer(fy_ones((2)));', 'h = fy_relu(h); }'], [[2, ''], [3, 'h', { ins: [1] }]]);
+});
+
+test('a block that is over loses its variables', () => {
+  const text = ['fy_tensor *layer(fy_tensor *x) {', 'fy_tensor *t = fy_relu(x);', 'fy_tensor *y = fy_relu(t);', 'return y; }', 'int main(void) {', 'fy_tensor *h = fy_ones((1024));', 'h = layer(h);', '{ fy_tensor *i = fy_relu(h);', 'fy_print(i); }', 'fy_print(h); }'];
+  const made = [[6, 'h'], [2, 't', { fn: 'layer', ins: [1] }], [3, 'y', { fn: 'layer', ins: [2] }], [8, 'i', { ins: [3] }]];
+  const reads = (line, tensor) => ({ kind: 'host_read', line, tensor, storage: tensor });
+  assert.deepEqual(lostAfter(text, made, reads(9, 4)).sums, [0, 0, 0, 1, 1]);
+  assert.deepEqual(lostAfter(text, made, reads(9, 4), reads(10, 3)).sums.at(-1), 2);
 });

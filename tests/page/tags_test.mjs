@@ -1,6 +1,7 @@
 // tags_test.mjs: the bytes that a tensor spans, compared with the enumeration of its elements.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { orderOf } from '../../www/stage/lens.js';
 import { common, describe, elements, merged, runs, threads } from '../../www/stage/tags.js';
 import { random } from './logs.mjs';
 
@@ -97,4 +98,25 @@ test('a tag tells shape, strides and bytes', () => {
   assert.equal(describe({ name: 't', ...views['a transposed view'] }, 96), 't (6, 4), strides (1, 6): all bytes');
   assert.equal(describe({ name: 'row', ...views['a row'] }, 96), 'row (6,), strides (1,): bytes 48 to 71');
   assert.equal(describe({ name: 'col', ...views['a column'] }, 96), 'col (4,), strides (6,): bytes 12 to 87 in 4 pieces');
+});
+
+test('the order in which a tensor sees its elements is said', () => {
+  const said = (view) => orderOf(view).join(' | ');
+  assert.equal(said(tensor([4, 6], [6, 1])), 'elements 0 to 23 | 0 to 23');
+  assert.equal(said(tensor([6], [1], 6, 'int64')), 'elements 6 to 11 | 6 to 11');
+  assert.equal(said(tensor([4, 3], [1, 4])), '0,4,8 1,5,9 2,6,10 3,7,11 | 0,4,8 1,5,9 2,6,10 … | 0,4,8 1,5,9 … | 0,4,8 …');
+  assert.equal(said(tensor([3, 2], [0, 1], 4)), '4,5 4,5 4,5 | 4,5 4,5 … | 4,5 …');
+  assert.equal(said(tensor([3], [2], 1)), '1,3,5');
+  assert.equal(said(tensor([], [], 7)), 'element 7 | 7');
+  assert.equal(said(tensor([0, 6], [6, 1], 3)), 'nothing');
+  assert.match(orderOf(tensor([100, 100], [1, 100]))[0], /^0,100,200,300,400,500,600,700 1,.* …$/);
+  const next = random(31);
+  for (let i = 0; i < 40; i++) { // where all is said, it is the enumeration
+    const shape = Array.from({ length: 1 + Math.floor(next() * 3) }, () => 1 + Math.floor(next() * 3));
+    const view = tensor(shape, shape.map(() => Math.floor(next() * 7)), Math.floor(next() * 5));
+    const [longest] = orderOf(view);
+    const all = bytesOf(view).map((at) => at / 4);
+    const [from, to] = /(\d+) to (\d+)/.exec(longest)?.slice(1).map(Number) ?? [];
+    if (!longest.endsWith('…')) assert.deepEqual(to === undefined ? longest.match(/\d+/g).map(Number) : Array.from({ length: to - from + 1 }, (_, k) => from + k), all, longest);
+  }
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { about, names, sentence, spoken, stepSentence } from '../../www/model/words.js';
 import { run } from '../../www/model/run.js';
+import { label } from '../../www/model/lane_words.js';
 import { handleOf } from '../../www/model/state.js';
 import * as units from '../../www/model/units.js';
 import { kindsOfSchema, logs } from './logs.mjs';
@@ -139,12 +140,84 @@ test('what a loop makes is called by its turn', () => {
   assert.deepEqual([one.at(3).tensors.get(3).name, one.at(0).tensors.get(1).name], ['b[i] #2', 'b[i] #1']); // none is renamed
 });
 
+// What a program's text makes of names that are given so often: [line, name, times].
+function called(text, given) {
+  const one = run({ run: 1 });
+  one.take(0, [{ kind: 'source', path: 'p.c', text: text.join('\n') }]);
+  for (const [line, name, times] of given) {
+    for (let i = 0; i < times; i++) one.take(one.events.length, [{ kind: 'tensor', file: 'p.c', fn: 'main', line, tensor: one.events.length, storage: 1, name, shape: [1] }]);
+  }
+  const all = one.events.slice(1).map((e) => one.names.tensor(e.tensor));
+  assert.deepEqual(one.events.slice(1).map((e) => one.at(1e9).tensors.get(e.tensor).name), all);
+  return all.join(' ');
+}
+
+test('a name of a counting loop has its index', () => {
+  const main = (...lines) => ['enum { N = 2 };', '#define M 2', 'int main(void) {', ...lines, '}'];
+  const says = (expected, line, times = 3, name = 'w[i]') => assert.equal(called(main(...[line].flat()), [[3 + [line].flat().length, name, times]]), expected, line);
+  says('w[0] w[1] w[2]', 'for (int i = 0; i < 12; i++) w[i] = fy_ones((2));');
+  says('w[1] w[2] w[3]', 'for (i = 1; i <= n; ++i) { w[i] = fy_ones((2)); }');
+  says('w[3] w[2] w[1]', 'for (size_t i = 3; i > 0; i--) w[i] = fy_relu(x);');
+  says('w[0] w[2] w[4]', 'for (int i = 0; i < n; i += M) FY_SCOPE { w[ i ] = fy_relu(x); }');
+  says('w[0] w[1] w[2]', 'FY_TIMES(i, 4) w[i] = fy_pin_memory(fy_ones((3)));');
+  says('w[1] w[2] w[3]', 'for (int i = 0; i < n; i++) w[i + 1] = fy_relu(w[i]);', 3, 'w[i + 1]');
+  says('w[0][0] w[0][1] w[1][0]', 'for (int i = 0; i < 9; i++) for (int j = 0; j < N; j++) w[i][j] = fy_relu(x);', 3, 'w[i][j]');
+  says('w[0] w[1] w[0]', ['while (go())', 'for (int i = 0; i < N; i++) w[i] = fy_relu(x);']);
+  says('w[0] w[1] w[2]', ['for (int i = 0; i < n; i++) { // all', 'w[i] =', 'fy_relu(x);', '}'].slice(0, 3));
+});
+
+test('an index that is not sure stays a turn', () => {
+  const sure = 'for (int i = 0; i < n; i++) w[i] = fy_relu(x);';
+  assert.equal(called(['int main(void) {', sure, '}'], [[2, 'w[i]', 2]]), 'w[0] w[1]');
+  const unsure = ['for (int i = k; i < n; i++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) if (i != 1) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) { if (i == 1) continue; w[i] = fy_relu(x); }',
+    'for (int i = 0; i < n; i++) w[i] = fy_to(x[i], "cuda");', 'for (int i = 0; i < n; i++) w[i] = fy_cuda(fy_ones((2), .device = "cuda"));', 'for (int i = 0; i < n; i++) { w[i] = fy_relu(x); i++; }',
+    'for (int i = 0; i < n; i += k) w[i] = fy_relu(x);', 'while (i < 4) w[i] = fy_relu(x);', 'for (int j = 0; j < n; j++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) w[at(i)] = fy_relu(x);',
+    'for (int i = 0; i < n; i++) { w[i] = fy_relu(x); w[i] = fy_abs(x); }', 'while (k) for (int i = 0; i < n; i++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) w[i] = fy_relu(x);',
+    'for (int i = 0; i < n; i++) MINE { w[i] = fy_relu(x); }', 'fy_on_error(FY_RETURN); for (int i = 0; i < n; i++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) w[i] = ok && fy_relu(x);'];
+  for (const line of unsure) {
+    const name = line.includes('at(i)') ? 'w[at(i)]' : 'w[i]';
+    assert.equal(called(['int main(void) {', line, '}'], [[2, name, 2]]), `${name} #1 ${name} #2`, line);
+  }
+  assert.equal(called(['void f(void) {', sure, '}'], [[2, 'w[i]', 2]]), 'w[i] #1 w[i] #2');
+  assert.equal(called(['void f(void) {', sure.replace('i < n', 'i < 2'), '}'], [[2, 'w[i]', 3]]), 'w[0] w[1] w[0]');
+});
+
+test('of two results the second has its own name', () => {
+  const text = ['int main(void) {', 'v = fy_max(a, (1), .indices = &at);', 'FY_TIMES(k, 3) best[k] = fy_min(a, (1), .keepdim = true, .indices = &which[k]);', '}'];
+  assert.equal(called(text, [[2, 'v', 4], [3, 'best[k]', 4]]), 'v at v at best[0] which[0] best[1] which[1]');
+});
+
+test('a name that is given later is not told before', () => {
+  const one = run({ run: 1 });
+  const [at, x] = [{ file: 'p.c', fn: 'main', th: 0 }, { tensor: 1, storage: 1 }];
+  one.take(0, [{ kind: 'alloc', line: 3, ...at, storage: 1, device: 'cpu', addr: '0x40', bytes: 64 }, { kind: 'tensor', line: 3, ...at, ...x, name: 'out', shape: [4] },
+    { kind: 'op', line: 3, ...at, id: 1, name: 'relu', device: 'cpu', in: [], out: [x] }, { kind: 'op', line: 5, ...at, id: 2, name: 'exp', device: 'cpu', in: [x], out: [x], inplace: true },
+    { kind: 'name', line: 6, ...at, tensor: 1, name: 'h' }, { kind: 'op', line: 7, ...at, id: 3, name: 'abs', device: 'cpu', in: [x], out: [x], inplace: true }]);
+  for (const [seq, name] of [[2, 'out'], [3, 'h'], [5, 'h']]) { // the new name comes with the call before it
+    const { to } = one.steps[one.stepOf(seq)];
+    assert.match(stepSentence(one.events, one.steps[one.stepOf(seq)], one.names), new RegExp(`\\b${name}\\b`));
+    assert.equal(one.at(to).tensors.get(1).name, name);
+    assert.match(label({ seq }, { kind: 'thread' }, one, null), new RegExp(` → ${name}$`));
+  }
+});
+
+test('an op has the words of its call', () => {
+  const n = names();
+  const lines = ['fy_zero_(row); /* all */', 'fy_fill_(h, 3);', 'x = fy_zeros((2), .device = "cuda");', 'y = fy_matmul(a, b);', 'z = fy_sum(fy_relu(a), (1), .keepdim = true);', 'f(a);', 'fy_zero_(a); fy_fill_(b, 2);', 'y = fy_sub(1, a);'];
+  n.learn({ kind: 'source', path: 'p.c', text: lines.join('\n') });
+  ['row', 'h', 'x', 'y', 'a', 'b', 'z'].forEach((name, i) => n.learn({ kind: 'tensor', tensor: i + 1, storage: i + 1, name }));
+  const op = (line, name, ins, outs, more) => n.call({ kind: 'op', file: 'p.c', line, name, in: ins.map((tensor) => ({ tensor })), out: outs.map((tensor) => ({ tensor })), ...more });
+  assert.deepEqual([op(1, 'fill', [], [1]), op(2, 'fill', [], [2]), op(3, 'fill', [], [3]), op(4, 'matmul', [5, 6], [4])], ['zero_(row)', 'fill_(h, 3)', 'x = zeros()', 'y = matmul(a, b)']);
+  assert.deepEqual([op(5, 'relu', [5], [6]), op(5, 'sum', [6], [7]), op(6, 'relu', [5], [6]), op(7, 'fill', [], [5])], ['b = relu(a)', 'z = sum(b)', 'b = relu(a)', 'a = fill()']);
+  assert.deepEqual([op(8, 'sub', [5], [4]), op(9, 'add', [5, 6], [5], { inplace: true })], ['y = sub(1, a)', 'add_(a, b)']);
+});
+
 for (const [name, events] of logs()) {
   test(`${name}: a tensor has one name everywhere`, () => {
     const one = run({ run: 1 });
     one.take(0, events);
     for (const seq of [events.length - 1, events.length >> 1, events.length - 3]) {
-      for (const t of one.at(seq).tensors.values()) assert.equal(t.name || `t${t.id}`, one.names.tensor(t.id));
+      for (const t of one.at(seq).tensors.values()) assert.equal(t.name || `t${t.id}`, one.names.at(seq).tensor(t.id));
     }
   });
 }

@@ -2,8 +2,9 @@
 // layer(fy_tensor *x): no event says so, but the line of an op or a copy does, as its arguments are names of its operands.
 // Told only where it is sure: a plain name, as many tensors as the event has, one such call in the line. Pure.
 
+import { blocksOf, scopeOf } from './blocks.js';
 import { callsIn, isMacro } from './calls.js';
-import { list, text } from './fields.js';
+import { int, list, text } from './fields.js';
 
 // Functions that run an op of another name: which argument each of its operands is; -1: none.
 const PAIR = [0, 1];
@@ -15,9 +16,26 @@ const OF_OP = {
 };
 const COPIES = ['fy_to', 'fy_cuda', 'fy_cpu', 'fy_pin_memory', 'fy_copy_'];
 const READS = { print: ['fy_print'], item: ['fy_item', 'fy_item_int'] };
-const VIEWS = new Set(['fy_view', 'fy_reshape', 'fy_t', 'fy_transpose', 'fy_permute', 'fy_select', 'fy_narrow', 'fy_slice', 'fy_unsqueeze', 'fy_squeeze',
-  'fy_expand', 'fy_flatten', 'fy_split', 'fy_chunk', 'fy_at']);
+const VIEWS = new Set(['fy_view', 'fy_reshape', 'fy_t', 'fy_transpose', 'fy_permute', 'fy_select', 'fy_narrow', 'fy_slice', 'fy_unsqueeze', 'fy_squeeze', 'fy_expand', 'fy_flatten', 'fy_split', 'fy_chunk', 'fy_at']);
 const NO_NAMES = new Set(['NULL', 'nullptr', 'true', 'false']);
+
+/**
+ * Which variable `name` is where event e happens, as a key: one of that name in an inner block is another one. What ends in
+ * its function and name; of the file's own variables without the function.
+ */
+export function variableOf(sources, e, name) {
+  const scope = scopeIn(sources, e, name);
+  const fn = scope?.kind === 'file' ? '' : text(e.fn);
+  return `${int(e.th)} ${text(e.file)} ${scope?.from ?? ''} ${fn} ${name}`;
+}
+
+/** Does event e's line declare the variable `name`? Each time that its block is entered it is a new one. */
+export const isDeclared = (sources, e, name) => scopeIn(sources, e, name)?.declared === true;
+
+function scopeIn(sources, e, name) {
+  const source = sources.get(text(e.file));
+  return typeof source === 'string' && int(e.line) > 0 ? scopeOf(blocksOf(source), e.line, name.replace(/\[.*/, '')) : null;
+}
 
 /** The names that the program's text gives the tensors of event e in its line: [[tensor, name], ...]. sources: path -> text. */
 export function localNames(sources, e) {
@@ -67,3 +85,32 @@ function only(calls, names) {
 
 // Neither a number, an option, nor a list.
 const mayBeTensor = (arg) => !/^([-+.(0-9]|["'])/.test(arg) && arg !== '';
+
+// ---- the call that an op is -----------------------------------------------------------------------
+
+const FILLS = ['fy_zeros', 'fy_ones', 'fy_full', 'fy_zeros_like', 'fy_ones_like', 'fy_full_like', 'fy_zero_', 'fy_fill_'];
+
+/**
+ * What op e is in the program: {name: of its function, as PyTorch has it, call}; call: null where the text does not tell which
+ * of its calls it is. An op that a function runs on its way keeps its own name.
+ */
+export function calledBy(sources, e) {
+  const name = text(e.name, 'an operation');
+  const source = sources.get(text(e.file));
+  const all = typeof source === 'string' && e.line > 0 ? callsIn(source, e.line) : [];
+  if (all.some((one) => isMacro(source, one.name))) return { name, call: null };
+  const own = only(all, name === 'fill' ? FILLS : [`fy_${name}`, `fy_${name}_`]);
+  return { name: own ? own.name.slice(3) : name, call: own };
+}
+
+/** "zero_(row)", "c = matmul(a, b)", "add_(h, 1)": numbers and words as the program writes them, tensors by `nameOf`. */
+export function callWords(sources, e, nameOf) {
+  const { name, call } = calledBy(sources, e);
+  const [ins, outs] = [list(e.in), list(e.out)].map((uses) => uses.map((use) => nameOf(use?.tensor)));
+  const inPlace = e.inplace || name.endsWith('_');
+  const tensors = inPlace ? [...new Set([...outs, ...ins])] : ins;
+  const args = call ? call.args.filter((arg) => !/^[.([{]/.test(arg)) : []; // neither options nor lists
+  const said = args.filter(mayBeTensor).length === tensors.length ? args.map((arg) => (mayBeTensor(arg) ? tensors.shift() : arg)) : tensors;
+  const own = inPlace && !name.endsWith('_') ? `${name}_` : name;
+  return `${!inPlace && outs.length ? `${outs.join(', ')} = ` : ''}${own}(${said.join(', ')})`;
+}

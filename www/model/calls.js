@@ -17,14 +17,14 @@ export function callsIn(text, line) {
   return file.lines.get(line);
 }
 
-/** The text without comments and what is in quotes, every letter at its place, and where its lines begin: {clean, starts}. */
-export const codeOf = (text) => fileOf(text);
-
 /** Is `word` a macro of this program? */
 export const isMacro = (text, word) => fileOf(text).defined.has(word);
 
 /** The calls of the library among them. */
 export const ferryCalls = (text, line) => callsIn(text, line).filter(({ name }) => name.startsWith('fy_'));
+
+/** A text with spaces for its comments and for what is in quotes; every other letter stays at its place. */
+export const cleanText = (text) => fileOf(text).clean;
 
 function fileOf(text) {
   if (!parsed.has(text)) {

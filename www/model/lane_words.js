@@ -13,11 +13,14 @@ export const label = (slice, lane, run, lanes) => labels(slice, lane, run, lanes
 export function labels(slice, lane, run, lanes) {
   const e = object(run.events[slice.seq]);
   const say = Object.hasOwn(sayings, e.kind) ? sayings[e.kind] : null;
-  return [say ? say(e, run.names, lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind)].flat();
+  return [say ? say(e, namesAt(run, slice.seq), lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind)].flat();
 }
 
+// The names that the picture shows when the call is over.
+const namesAt = (run, seq) => run.names.at(run.steps[run.stepOf(seq)]?.to ?? seq);
+
 const sayings = {
-  op: (e, n, host) => [host && e.device !== 'cpu' ? `launch ${text(e.name)}` : `${text(e.name)}${into(e, n)}`, text(e.name)],
+  op: (e, n, host) => [host && e.device !== 'cpu' ? `launch ${n.called(e)}` : `${n.called(e)}${into(e, n)}`, n.called(e)],
   copy(e, n, host) {
     const name = n.tensor(object(e.src).tensor);
     if (!host) return name;
@@ -40,7 +43,7 @@ function awaited(slice, e, run, lanes) {
     .map((one) => one.before(slice.until)).filter((one) => one && one.until > slice.from).sort((a, b) => b.until - a.until)[0];
   if (!ended) return e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? `stream ${e.stream ?? 0}` : text(e.device, 'the card');
   const work = object(run.events[ended.seq]);
-  return work.kind === 'copy' ? `the copy of ${run.names.tensor(object(work.src).tensor)}` : text(work.name, 'work');
+  return work.kind === 'copy' ? `the copy of ${namesAt(run, ended.seq).tensor(object(work.src).tensor)}` : text(work.name, 'work');
 }
 
 /** All that is known about what is drawn there (lanes.js: between), as lines of a tooltip. */
@@ -48,12 +51,12 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
   if (count > 1 && !open) return [`${units.plural(count, 'slice')} from ${units.time(from)} to ${units.time(until)}`, `${units.time(busy)} together; zoom in to tell them apart`];
   const e = object(run.events[slice.seq]);
   const where = e.line > 0 ? `, line ${e.line}` : '';
-  const first = lane.kind === 'thread' ? label(slice, lane, run, lanes) : sentence(e, run.names);
+  const first = lane.kind === 'thread' ? label(slice, lane, run, lanes) : sentence(e, namesAt(run, slice.seq));
   return [
     first,
     open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end${where}` : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}${where}`,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
-    lane.kind === 'thread' ? sentence(e, run.names) : '',
+    lane.kind === 'thread' ? sentence(e, namesAt(run, slice.seq)) : '',
     loopsOf(run).at(slice.seq).filter((turn) => turn.loop.turns.length > 1).map(turnWords).join('; in '),
     lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);

@@ -2,7 +2,8 @@
 // within a loop the program goes back to an earlier line, or does again what its turn began with: then a turn begins. What
 // cannot be seen is not told: a loop that holds nothing but another one has one turn. Pure.
 
-import { callsIn, codeOf } from './calls.js';
+import { blocksOf } from './blocks.js';
+import { callsIn } from './calls.js';
 import { int, text } from './fields.js';
 import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
@@ -12,37 +13,16 @@ const NEAR = 64; // turns that are looked at for one event
 
 /** The loops of a program's text: [{first, last}], lines, an outer one before those in it. */
 export function loopsIn(source) {
-  const { clean, starts } = codeOf(source);
+  const { clean, starts, root } = blocksOf(source);
   const lineOf = (at) => firstIndex(starts.length, (i) => starts[i] > at);
   const found = [];
-  for (const m of clean.matchAll(/\b(?:for|while|do)\b/g)) {
-    const begin = m.index + m[0].length;
-    const body = m[0] === 'do' ? begin : closing(clean, begin, '(', ')');
-    const end = body && statement(clean, body);
-    if (end) found.push({ first: lineOf(m.index), last: lineOf(end - 1) });
-  }
+  const visit = (node) => {
+    const body = node.kind === 'loop' ? clean.slice((node.head?.to ?? node.from + node.word.length) + 1, node.to) : '';
+    if (/[^\s;][^]*[;}]/.test(body)) found.push({ first: lineOf(node.from), last: lineOf(node.to - 1) });
+    node.children.forEach(visit);
+  };
+  visit(root);
   return found;
-}
-
-// The end of the first bracket from `at` on, where only spaces come before it; 0: there is none.
-function closing(clean, at, open, close) {
-  let depth = 0;
-  for (let i = at; i < clean.length; i++) {
-    if (clean[i] === open) depth++;
-    else if (clean[i] === close && --depth === 0) return i + 1;
-    else if (!depth && /\S/.test(clean[i])) return 0;
-  }
-  return 0;
-}
-
-// The end of the statement at `at`; 0: it is empty, as that of `do {} while ();`.
-function statement(clean, at) {
-  const start = at + clean.slice(at).search(/\S|$/);
-  if (clean[start] === '{') return closing(clean, start, '{', '}');
-  const [inner] = /^(?:for|while|if)\b/.exec(clean.slice(start, start + 6)) ?? [];
-  if (inner) return statement(clean, closing(clean, start + inner.length, '(', ')') || start);
-  const end = clean.indexOf(';', start);
-  return end > start ? end + 1 : 0;
 }
 
 /**

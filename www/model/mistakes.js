@@ -3,6 +3,7 @@
 // of a data race and the value that was read. The log names the call as written; its operands are looked up among the
 // names of that moment, and described by the error's message. Pure.
 
+import { variableOf } from './aliases.js';
 import { callsIn } from './calls.js';
 import { int, list, object, text } from './fields.js';
 import * as units from './units.js';
@@ -150,16 +151,16 @@ function operand(state, e, told) {
   };
 }
 
-const nameOf = (handle) => handle.name.replace(/ #\d+$/, ''); // turns.js
+const isCalled = (handle, name) => handle.name === name || handle.written === name; // weight[3], written weight[i] (turns.js)
 const isLiving = (handle) => !handle.dropped;
 
 // A variable has one tensor; of what a loop made, each that fits may be meant, the newest first.
 function handlesOf(state, e, told) {
-  const variable = state.tensors.get(state.variables.get(`${int(e.th)} ${text(e.file)} ${text(e.fn)} ${told.name}`));
+  const variable = state.tensors.get(state.variables.get(variableOf(state.sources, e, told.name)));
   const fits = (h) => h && isLiving(h) && state.storages.has(h.storage) && (!told.device || h.device === told.device) && (!told.shape || String(h.shape) === String(told.shape));
   if (fits(variable)) return [variable];
   const all = [...state.tensors.values()].filter(fits).reverse();
-  const named = all.filter((h) => nameOf(h) === told.name);
+  const named = all.filter((h) => isCalled(h, told.name));
   if (named.length) return named;
   return told.shape && !/^\w+$/.test(told.name) ? all.filter((h) => !h.name) : []; // the result of an inner call
 }
@@ -226,8 +227,8 @@ function holdersOf(state, device) {
 function freedBy(run, e, state) {
   const [, name, line] = /(\S+) was already freed(?: on line (\d+))?/.exec(text(e.message)) ?? [];
   if (!name) return null;
-  const variable = state.tensors.get(state.variables.get(`${int(e.th)} ${text(e.file)} ${text(e.fn)} ${name}`));
-  const handle = variable?.dropped ? variable : [...state.tensors.values()].findLast((h) => h.dropped && nameOf(h) === name);
+  const variable = state.tensors.get(state.variables.get(variableOf(state.sources, e, name)));
+  const handle = variable?.dropped ? variable : [...state.tensors.values()].findLast((h) => h.dropped && isCalled(h, name));
   const storage = handle && state.storages.get(handle.storage);
   if (!storage) return { name, storage: 0, addr: 0, bytes: 0, device: '', line: Number(line) || 0 };
   const drop = run.events.findLast((one) => one?.kind === 'drop' && one.tensor === handle.id);

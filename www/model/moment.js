@@ -2,6 +2,7 @@
 // and leaves out figures that grow, so that it changes, and is spoken, only when something begins or ends. Pure.
 
 import { int } from './fields.js';
+import { lostWords } from './reach.js';
 import * as units from './units.js';
 import { and, awaited, memoryName, processor, sentence, stream } from './words.js';
 
@@ -10,11 +11,12 @@ const NAMED = 3; // works that are named; of more, the number
 
 /** run: run.js; now: its instant. */
 export function momentSentence(run, now) {
-  const { events, names } = run;
+  const { events } = run;
+  const names = run.names.at(now.seq);
   const hosts = now.threads.map((call) => hostSentence(call, names));
   const own = new Set(now.threads.map((call) => call.seq));
   const works = [...now.copies, ...now.ops].filter((w) => !own.has(w.seq));
-  if (!hosts.length) hosts.push(between(run, now, events[now.seq]));
+  if (!hosts.length) hosts.push(between(run, now, events[now.seq], names));
   return [wrong(run, now), ...hosts, beside(works, events, names)].filter(Boolean).join(' ');
 }
 
@@ -46,9 +48,11 @@ function hostSentence(call, names) {
 
 const moved = (e, names) => `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go from ${memoryName(e.src?.device)} to ${memoryName(e.dst?.device)}`;
 
-function between(run, now, e) {
+function between(run, now, e, names) {
   if (!e) return 'The program starts.';
-  if (e.kind === 'end' || (run.ended && now.seq === run.events.length - 1)) return sentence(e, run.names);
+  if (e.kind === 'end' || (run.ended && now.seq === run.events.length - 1)) {
+    return `${sentence(e, names)} ${lostWords(run.lostIn(run.atTime(now.seq)))}`.trim();
+  }
   return int(e.line) > 0 ? `The program goes on after line ${e.line}.` : 'The program goes on.';
 }
 

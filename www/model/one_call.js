@@ -2,14 +2,14 @@
 // kernels leave to each other: a tensor without a name, which a later kernel of the line reads and which the library frees
 // in the same line. The arguments of a call are computed before it begins, and so all from the allocation of such a tensor
 // to its end belongs to one call, and two nested calls stay two. Where both results of a call are kept (max with .indices),
-// the program's text tells. Pure.
+// the program's text tells that a call of the line does so; its kernels follow one another. Pure.
 
 import { callsIn, ferryCalls, isMacro } from './calls.js';
 import { int, list, text } from './fields.js';
 
 // With .indices: the first and the last kernel of the call.
 const TWO_RESULTS = { fy_sort: ['argsort', 'gather'], fy_topk: ['argsort', 'gather'], fy_max: ['max', 'argmax'], fy_min: ['min', 'argmin'] };
-const THEIR_KERNELS = new Set([...Object.keys(TWO_RESULTS), 'fy_argsort', 'fy_gather', 'fy_argmax', 'fy_argmin']);
+const BETWEEN = new Set(['clone', 'narrow', 'contiguous']); // what topk runs in between
 const AROUND = new Set(['fy_print', 'fy_item', 'fy_item_int', 'fy_set', 'fy_keep', 'fy_data', 'fy_answer']);
 
 /** `learn` each event once, in order, with the step that it is in. */
@@ -29,7 +29,7 @@ export function oneCall() {
   /** Steps from..last have become one. */
   function joined(from) {
     for (const one of line.passed.values()) one.at = Math.min(one.at, from);
-    line.first = Math.min(line.first, from);
+    if (line.first) line.first.at = Math.min(line.first.at, from);
     line.last.at = Math.min(line.last.at, from);
   }
 
@@ -39,8 +39,8 @@ export function oneCall() {
   return { learn, joined, name };
 }
 
-// passed: tensors without a name that were made in this line; first: the step of the first kernel of two, or -1; last: the
-// last kernel that has the name of its function, and its step.
+// passed: tensors without a name that were made in this line; first: what may be the first kernel of two: its name and step, or null;
+// last: the last kernel that has the name of its function, and its step.
 function begun(e, sources) {
   const is = (o) => o.line === e.line && o.file === e.file && o.fn === e.fn && int(o.th) === int(e.th);
   const source = sources.get(text(e.file));
@@ -48,13 +48,14 @@ function begun(e, sources) {
   const frees = source !== undefined && (!calls.length || calls.some((call) => call.name === 'fy_free'));
   const making = calls.filter((call) => !AROUND.has(call.name));
   const name = making.length === 1 ? making[0].name.slice(3) : '';
-  return { is, frees, name, passed: new Map(), first: -1, last: { name: '', at: -1 }, calls, kernels: kernelsOf(source, int(e.line), calls) };
+  return { is, frees, name, passed: new Map(), first: null, last: { name: '', at: -1 }, calls, kernels: kernelsOf(source, int(e.line), calls) };
 }
 
+// The kernels of the calls with two results: last -> first; none that a call of its own in this line may run.
 function kernelsOf(source, line, calls) {
-  const [one, ...others] = calls.filter(({ name }) => THEIR_KERNELS.has(name));
-  const two = one && !others.length && one.args.some((arg) => /^\.indices\s*=/.test(arg)) && TWO_RESULTS[one.name];
-  return two && !callsIn(source, line).some(({ name }) => isMacro(source, name)) ? two : [];
+  if (!calls.length || callsIn(source, line).some(({ name }) => isMacro(source, name))) return new Map();
+  const two = calls.filter(({ name, args }) => Object.hasOwn(TWO_RESULTS, name) && args.some((arg) => /^\.indices\s*=/.test(arg)));
+  return new Map(two.map(({ name }) => TWO_RESULTS[name].toReversed()).filter(([last]) => !calls.some(({ name }) => name === `fy_${last}`)));
 }
 
 const learns = {
@@ -71,12 +72,9 @@ const learns = {
   op(line, e, at) {
     for (const one of list(e.in)) use(line, one?.tensor);
     if (line.calls.some(({ name }) => name === `fy_${e.name}`)) line.last = { name: e.name, at };
-    const [first, last] = line.kernels;
-    if (e.name === first) line.first = at;
-    if (e.name !== last || line.first < 0) return Infinity;
-    const from = line.first;
-    line.first = -1;
-    return from;
+    const before = line.first;
+    if (!BETWEEN.has(e.name)) line.first = { name: e.name, at };
+    return before && line.kernels.get(e.name) === before.name ? before.at : Infinity;
   },
   drop(line, e, at, steps) {
     const one = line.passed.get(e.tensor);

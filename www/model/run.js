@@ -4,6 +4,7 @@
 import { addresses } from './addresses.js';
 import { int } from './fields.js';
 import { pace, timeIn } from './pace.js';
+import { reach } from './reach.js';
 import { history } from './state.js';
 import { steps } from './steps.js';
 import { timeline } from './timeline.js';
@@ -15,6 +16,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
   const known = names();
   const clock = timeline();
   const places = addresses();
+  const reached = reach();
   const records = new Map(); // event id -> its event_records, in order
   let closed = false; // an `end` or `log_full` event arrived
   const self = {
@@ -31,6 +33,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     at: past.at, // the state after event n: for the steps
     atTime: past.reader(), // the same, for the moments of the clock: neither disturbs the other
     stepOf: parts.of,
+    lostIn: (state) => reached.lost(state, past.events), // what no variable reaches (reach.js)
 
     /** Adds events; skips those that are here already. */
     take(from, events) {
@@ -71,6 +74,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     known.learn(e);
     clock.add(e, past.events.length - 1);
     places.add(e);
+    reached.learn(e, past.events.length - 1);
     if (e?.kind === 'event_record') record(e, past.events.length - 1);
     if (e?.kind === 'end' || e?.kind === 'log_full') closed = true;
     if (e?.kind === 'error') self.stopped = past.events.length - 1;

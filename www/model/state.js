@@ -4,7 +4,7 @@
 // unknown or malformed fields changes what it can and never throws. `history()` stores the events of
 // a run and returns the state after event n, with a snapshot every 1024 events or more.
 
-import { localNames } from './aliases.js';
+import { isDeclared, localNames, variableOf } from './aliases.js';
 import { int, list, object, text } from './fields.js';
 import { firstIndex } from './search.js';
 import { turnName } from './turns.js';
@@ -97,11 +97,11 @@ const on = {
   tensor(s, e) {
     const id = int(e.tensor);
     const storage = s.storages.get(int(e.storage));
-    const name = turnName(s.turns, e);
+    const name = turnName(s.turns, e, s.sources);
     s.tensors.set(id, {
-      id, name, storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
+      id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
-      created: site(e), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to}: its variable was assigned again, the tensor `to`
+      created: site(e), fn: text(e.fn), th: int(e.th), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to, declared}: its variable was assigned again, the tensor `to`, or is a new one now
     });
     assign(s, id, e);
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });
@@ -111,7 +111,7 @@ const on = {
   name(s, e) {
     const tensor = s.tensors.get(int(e.tensor));
     if (!tensor) return;
-    const { name } = change(s.tensors, tensor.id, { name: turnName(s.turns, e) });
+    const { name } = change(s.tensors, tensor.id, { name: turnName(s.turns, e, s.sources), written: text(e.name) });
     const storage = s.storages.get(tensor.storage);
     if (storage) nameLineage(s, storage, name);
   },
@@ -265,12 +265,18 @@ function site(e) {
   return { file: text(e.file), line: int(e.line) };
 }
 
-// A variable that gets another tensor is no longer the name of the one that it had. Elements of an array are not told apart.
+const VARIABLE = /^[A-Za-z_]\w*(?:\[\d+\])*$/; // or an element of an array, where it is known which
+
+// A variable that gets another tensor is no longer the name of the one that it had.
 function assign(s, id, e) {
-  if (!e.fn || !/^[A-Za-z_]\w*$/.test(text(e.name))) return;
-  const variable = `${int(e.th)} ${text(e.file)} ${text(e.fn)} ${e.name}`;
+  const { name } = s.tensors.get(id);
+  if (!e.fn || !VARIABLE.test(name)) return;
+  const variable = variableOf(s.sources, e, name);
   const before = s.tensors.get(s.variables.get(variable));
-  if (before && before.id !== id && before.name === e.name) change(s.tensors, before.id, { lost: { seq: s.seq, line: int(e.line), to: id } });
+  if (before && before.id !== id && before.name === name) {
+    const lost = { seq: s.seq, line: int(e.line), to: id };
+    change(s.tensors, before.id, { lost: isDeclared(s.sources, e, name) ? { ...lost, declared: true } : lost });
+  }
   s.variables.set(variable, id);
   unbind(s, variable, id);
 }
@@ -281,7 +287,7 @@ function bind(s, id, name, e) {
   if (tensor && !tensor.name && tensor.viewOf) tensor = s.tensors.get(tensor.viewOf); // made on the way by the call itself
   if (!tensor) return;
   const fn = text(e.fn);
-  const variable = `${int(e.th)} ${text(e.file)} ${fn} ${name}`;
+  const variable = variableOf(s.sources, e, name);
   unbind(s, variable, tensor.id);
   if (tensor.name === name || tensor.also.some((one) => one.name === name && one.fn === fn)) return;
   s.locals.set(variable, tensor.id);

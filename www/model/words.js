@@ -1,12 +1,15 @@
 // words.js: one plain sentence for every event. The narration, the live region, the table and the
 // tooltips all use this file, so that they agree. Pure.
 
-import { localNames } from './aliases.js';
+import { callWords, calledBy, localNames } from './aliases.js';
 import { list } from './fields.js';
 import { turnName } from './turns.js';
 import * as units from './units.js';
 
-/** The names that the events give to tensors and storages. `learn` each event once, in order. */
+/**
+ * The names that the events give to tensors and storages. `learn` each event once, in order. A tensor may get another name
+ * later: at(n) tells those that it has after event n, as the picture of that state shows them.
+ */
 export function names() {
   const tensors = new Map();
   const storages = new Map();
@@ -14,44 +17,60 @@ export function names() {
   const handles = new Map(); // storage -> its tensor, or a list of them
   const turns = new Map(); // of loops, counted (turns.js)
   const sources = new Map(); // path -> text
+  let count = 0; // events
   let stopped = 0; // line of the error that ended the program
 
   function learn(e) {
+    count++;
     if (!e || typeof e !== 'object') return;
     if (e.kind === 'source') sources.set(e.path, e.text);
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
-      const name = turnName(turns, e);
-      tensors.set(e.tensor, { name, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
+      const name = turnName(turns, e, sources);
+      tensors.set(e.tensor, { name, older: null, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
       const others = handles.get(e.storage);
       handles.set(e.storage, others === undefined ? e.tensor : [others, e.tensor].flat());
       const storage = storages.get(e.storage);
       if (storage && !storage.name) storage.name = name;
     }
     if (e.kind === 'segment' && e.mem !== 'pinned' && !firstUse.has(e.device)) firstUse.set(e.device, e);
-    if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = turnName(turns, e);
+    if (e.kind === 'name' && tensors.has(e.tensor)) rename(tensors.get(e.tensor), turnName(turns, e, sources));
     if (e.kind === 'drop' && tensors.has(e.tensor)) tensors.get(e.tensor).dropped = e.seq;
     if (e.kind === 'error') stopped = e.line > 0 ? e.line : 0;
     if (e.kind === 'end' && e.status === 0) stopped = 0;
   }
 
-  const tensor = (id) => tensors.get(id)?.name || `t${id ?? '?'}`;
-  /** A tensor as event e has it: by the name that the program uses there, and its own. */
-  const used = (id, e) => {
-    const own = tensors.get(id)?.name;
-    const local = localNames(sources, e).find(([one]) => one === id)?.[1];
-    return local && local !== own ? `${local}${own ? ` (${own})` : ''}` : tensor(id);
-  };
+  function rename(one, name) {
+    one.older = [...(one.older ?? []), { until: count - 1, name: one.name }];
+    one.name = name;
+  }
+
+  const nameAt = (one, seq) => one?.older?.find(({ until }) => seq < until)?.name ?? one?.name;
   const storage = (id) => storages.get(id)?.name || `storage ${id ?? '?'}`;
   const deviceOf = (id) => storages.get(id)?.device;
   const bytesOf = (id) => storages.get(id)?.bytes;
   const dtypeOf = (id) => tensors.get(id)?.dtype;
   const isFirstUse = (e) => firstUse.get(e.device) === e || (e.seq !== undefined && firstUse.get(e.device)?.seq === e.seq);
-  /** The other tensors that share a tensor's bytes after event seq. */
-  const keepers = (id, seq) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
-    .filter((other) => tensors.get(other).created < seq && tensors.get(other).dropped > seq).map(tensor);
   const stoppedAt = () => stopped;
-  return { learn, tensor, used, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt };
+
+  function at(seq) {
+    const own = (id) => nameAt(tensors.get(id), seq);
+    const tensor = (id) => own(id) || `t${id ?? '?'}`;
+    /** A tensor as event e has it: by the name that the program uses there, and its own. */
+    const used = (id, e) => {
+      const local = localNames(sources, e).find(([one]) => one === id)?.[1];
+      return local && local !== own(id) ? `${local}${own(id) ? ` (${own(id)})` : ''}` : tensor(id);
+    };
+    /** The call that an op is, as the program writes it, with the names of its tensors: "zero_(row)", "c = matmul(a, b)". */
+    const call = (e) => callWords(sources, e, tensor);
+    const called = (e) => calledBy(sources, e).name;
+    /** The other tensors that share a tensor's bytes after event `last`. */
+    const keepers = (id, last) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
+      .filter((other) => tensors.get(other).created < last && tensors.get(other).dropped > last).map(tensor);
+    return { tensor, used, call, called, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt, at };
+  }
+
+  return { learn, ...at(Infinity) };
 }
 
 /** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
@@ -148,7 +167,8 @@ const WEIGHT = ['error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sy
   'segment_free'];
 
 /** The sentence of a step: its most important event's, or a summary; where it allocates, and the segment that it took. */
-export function stepSentence(events, step, n) {
+export function stepSentence(events, step, all) {
+  const n = all.at(step.to);
   const inside = events.slice(step.from, step.to + 1);
   const of = (kind) => inside.find((e) => e?.kind === kind);
   if (step.kind === 'drop' || step.kind === 'free') {
@@ -263,10 +283,12 @@ function copied(e, n, alloc = null) {
 function operated(e, n, alloc = null, read = list(e.in)) {
   const ins = read.map((u) => n.used(u?.tensor, e));
   const outs = list(e.out).map((u) => n.tensor(u?.tensor));
-  const from = ins.length ? ` of ${and(ins)}` : '';
-  const into = e.inplace ? 'in place' : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
+  const name = n.called(e);
+  const inPlace = e.inplace || name.endsWith('_');
+  const from = ins.length || inPlace ? ` of ${and(ins.length ? ins : outs)}` : '';
+  const into = inPlace ? 'in place' : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
-  return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
+  return `${e.name ? name : 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
 
 // A simulated card multiplies with OpenBLAS, a real one with cuBLAS.

@@ -23,6 +23,12 @@ function fit(c, words, max) {
   return n > 0 ? `${words.slice(0, n)}…` : '';
 }
 
+/** The first of several wordings, longest first, that is at most `max` wide; the last where none is. */
+export function wording(c, all, font, max) {
+  c.font = font;
+  return all.find((one) => c.measureText(one).width <= max) ?? all.at(-1);
+}
+
 export const distance = (a, b) => Math.hypot(b[0] - a[0], b[1] - a[1]);
 
 /** The point at fraction `t` (0..1) of a polyline's length. */

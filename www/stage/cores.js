@@ -1,12 +1,11 @@
 // cores.js: what a processor does now, in the bar under its memory: the kernel that runs on a card, and what is queued behind
 // it; of the host the op that it computes, what it waits for, or what it copies into a staging buffer.
 
-import { list } from '../model/fields.js';
 import { holdOf, placeOf } from '../model/host.js';
 import * as units from '../model/units.js';
 import { processor } from '../model/words.js';
 import { tensorStyle, tile } from './colours.js';
-import { arrow, ease, part, path, rounded, text } from './canvas_util.js';
+import { arrow, ease, part, path, rounded, text, wording } from './canvas_util.js';
 import { boxOf } from './route.js';
 
 const memoryOf = (layout, device) => layout.memories.find((m) => m.device === device);
@@ -71,44 +70,50 @@ function drawOp(c, { theme: th, names }, r, a, queued) {
   c.restore();
   const color = a.phase === 'done' ? th.paper : th.ink;
   const y = r.y + r.h / 2 + 1;
-  const words = progressOf(a) + (queued.length ? `; then ${queuedNames(queued)}` : '');
-  c.font = `600 12px ${th.sans}`;
-  const right = Math.min(r.w * 0.6, c.measureText(words).width + 12);
-  const w = text(c, call(a, names), r.x + 12, y, { font: `700 13px ${th.mono}`, color, max: r.w - right - 24 });
-  text(c, a.detail, r.x + 24 + w, y, { font: `12px ${th.sans}`, color, max: r.w - w - 40 - right });
-  text(c, words, r.x + r.w - 12, y, { font: `600 12px ${th.sans}`, color, align: 'right', max: r.w * 0.6 });
+  const [mono, sans] = [`700 13px ${th.mono}`, `600 12px ${th.sans}`];
+  const widthOf = (words, font) => {
+    c.font = font;
+    return c.measureText(words).width;
+  };
+  const call = names.call(a.event);
+  const calls = [call, call.slice(call.indexOf(' = ') < 0 ? 0 : call.indexOf(' = ') + 3), a.name];
+  const said = progressOf(a, queued);
+  const pairs = calls.flatMap((one) => said.map((words) => [one, words]));
+  const room = r.w - 36;
+  const [shown, words] = pairs.find(([one, more]) => widthOf(one, mono) + widthOf(more, sans) <= room) ?? pairs.at(-1);
+  const w = text(c, shown, r.x + 12, y, { font: mono, color, max: room });
+  const right = text(c, words, r.x + r.w - 12, y, { font: sans, color, align: 'right', max: room - w });
+  if (widthOf(a.detail, `12px ${th.sans}`) <= room - w - right - 12) text(c, a.detail, r.x + 24 + w, y, { font: `12px ${th.sans}`, color });
 }
 
-function progressOf(a) {
-  if (a.phase === 'queued') return a.device === 'cpu' ? '' : 'queued';
-  return a.phase === 'done' ? units.time(a.time) : `${Math.floor(a.m * 100)} % of ${units.time(a.time)}`;
+// How far it is and what comes next; longest first.
+function progressOf(a, queued) {
+  const part = `${Math.floor(a.m * 100)} %`;
+  const said = a.phase === 'queued' ? [a.device === 'cpu' ? '' : 'queued'] : a.phase === 'done' ? [units.time(a.time)] : [`${part} of ${units.time(a.time)}`, part];
+  return queued.length ? [`${said[0]}; then ${queuedNames(queued)}`, `${said.at(-1)}; then ${queued.length} more`, ...said] : said;
 }
 
 const queuedNames = (ops) => ops.slice(0, 2).map((op) => op.name).join(', ') + (ops.length > 2 ? ` and ${ops.length - 2} more` : '');
 
-// "result = matmul(moved, weights)"; in place as PyTorch writes it: "add_(x, y)".
-function call({ name, event }, names) {
-  const of = (uses) => list(uses).map((u) => names.tensor(u?.tensor));
-  const [ins, outs] = [of(event.in), of(event.out)];
-  if (event.inplace) return `${name}_(${[...new Set([...outs, ...ins])].join(', ')})`;
-  return `${outs.length ? `${outs.join(', ')} = ` : ''}${name}(${ins.join(', ')})`;
-}
-
 // ---- the host -------------------------------------------------------------------------------------
 
-/** What holds the program up: {words, waits, part}, or null. After it, by step, what it was. */
+/** What holds the program up: {words: wordings, longest first, waits, part}, or null. After it, by step, what it was. */
 function hostState(scene) {
   const { now, actions, names, t } = scene;
   const call = holdOf(now);
   const place = placeOf(scene);
-  if (!call) return place.held ? { words: place.words, waits: true, part: 0 } : eventState(actions);
+  if (!call) return place.held ? { words: [place.words], waits: true, part: 0 } : eventState(actions);
   const left = units.time(Math.max(0, Math.round(call.until - t)));
   const copying = now.copies.find((copy) => copy.seq === call.seq && copy.route === 'staged');
   const hop = copying?.moving.find((one) => one.hop === (copying.dir === 'h2d' ? 0 : 1));
-  if (!hop) return { words: `${place.words} ${awaited(call, now, names)} · ${left} left`, waits: true, part: 0 };
-  const way = copying.dir === 'h2d' ? 'into' : 'out of';
-  const words = `the CPU copies ${names.tensor(copying.src.tensor)} ${way} the staging buffers · ${left} left`;
-  return { words, waits: false, part: hop.done / Math.max(1, hop.bytes) };
+  if (hop) return { words: copyWords(names.tensor(copying.src.tensor), copying.dir, left), waits: false, part: hop.done / Math.max(1, hop.bytes) };
+  const what = awaited(call, now, names);
+  return { words: [`${place.words} ${what} · ${left} left`, `waits ${what} · ${left} left`, `${place.words} · ${left} left`], waits: true, part: 0 };
+}
+
+function copyWords(name, dir, left) {
+  const way = dir === 'h2d' ? 'into' : 'out of';
+  return [`the CPU copies ${name} ${way} the staging buffers · ${left} left`, `the CPU copies ${name} ${way} staging · ${left} left`, `copies ${name} ${way} staging`, `copies ${way} staging`];
 }
 
 function awaited(call, now, names) {
@@ -123,7 +128,7 @@ function awaited(call, now, names) {
 // What a step does without using time: reads, writes, answers, notes.
 function eventState(actions) {
   const words = actions.map(saying).find(Boolean);
-  return words ? { words, waits: false, part: 0 } : null;
+  return words ? { words: [words], waits: false, part: 0 } : null;
 }
 
 function saying(a) {
@@ -147,5 +152,6 @@ function drawHost(c, { theme: th, scale }, r, { words, waits, part: done }) {
   c.lineWidth = 1.5;
   c.strokeStyle = waits ? th.wait : th.cpu;
   c.stroke();
-  text(c, words, r.x + 12, r.y + r.h / 2 + 1, { font: `600 12.5px ${th.sans}`, color: th.ink, max: r.w - 24 });
+  const font = `600 12.5px ${th.sans}`;
+  text(c, wording(c, words, font, r.w - 24), r.x + 12, r.y + r.h / 2 + 1, { font, color: th.ink, max: r.w - 24 });
 }

@@ -4,12 +4,13 @@
 import { placeOf } from '../model/host.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
-import { ease, part, rounded, text } from './canvas_util.js';
+import { ease, part, rounded, text, wording } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
 import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawUses } from './cores.js';
 import { drawError } from './errors.js';
 import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
+import { groupWords } from './groups.js';
 import { pieces } from './map.js';
 
 /**
@@ -31,10 +32,11 @@ export function draw(c, scene) {
   }
   drawLens(c, scene); // its guides pass behind all words
   for (const memory of layout.memories) {
-    drawHeading(c, scene, memory);
+    drawHeading(c, scene, memory, scene.actions.find((a) => a.mistake?.type === 'full' && a.mistake.device === memory.device)?.mistake.request);
     drawLenses(c, scene, memory);
   }
-  for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
+  for (const group of layout.groups) drawGroup(c, th, group);
+  for (const box of layout.boxes) if (!box.group || isOut(scene, box)) drawBox(c, scene, box, stateOf(scene, box));
   drawMoves(c, scene);
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
@@ -56,7 +58,7 @@ function drawMemory(c, th, { kind, rect }) {
 }
 
 // Above the ways of copies, which may pass behind the words.
-function drawHeading(c, { layout, now, theme: th, scale }, memory) {
+function drawHeading(c, { layout, now, theme: th, scale }, memory, request) {
   const { head, brief } = memory;
   const none = memory.kind === 'none';
   const host = memory.device === 'cpu';
@@ -70,10 +72,10 @@ function drawHeading(c, { layout, now, theme: th, scale }, memory) {
   const [x, line, max] = brief ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   const is = now.memories.find((m) => m.device === memory.device);
   c.font = `12px ${th.sans}`;
-  const sayings = none || !is ? ['this run has no card'] : sayingsOf(memory, is, brief);
-  const said = sayings.find((one) => c.measureText(one).width <= max) ?? sayings.at(-1);
-  words(c, th, said, x, line, { font: `12px ${th.sans}`, color: th.soft, max });
-  if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale);
+  const sayings = none || !is ? ['this run has no card'] : request ? roomWords(request) : sayingsOf(memory, is, brief);
+  const font = `${request ? 600 : 400} 12px ${th.sans}`;
+  words(c, th, wording(c, sayings, font, max), x, line, { font, color: request ? th.bad : th.soft, max });
+  if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale, memory.lost);
 }
 
 function words(c, th, said, x, y, style) {
@@ -86,8 +88,14 @@ function words(c, th, said, x, y, style) {
 // Longest first.
 function sayingsOf(memory, is, brief) {
   const about = memory.device === 'cpu' ? 'host memory' : memory.card;
-  const said = figures(is);
+  const said = figures(is, memory.lost);
   return about && !brief ? [`${about} · ${said[0]}`, said[0], `${about} · ${said[1]}`, ...said.slice(1)] : said;
+}
+
+// Why what is free is of no use.
+function roomWords({ bytes, free, hole }) {
+  const largest = `largest hole ${units.bytes(hole.bytes)}`;
+  return [`no room for ${units.bytes(bytes)}: ${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, hole ${units.bytes(hole.bytes)}`];
 }
 
 // The segments of the caching allocator as frames, and what is free in them hatched.
@@ -178,7 +186,7 @@ function markWrite(s, a) {
 // A storage in its rows: what has arrived is filled, what has not is an outline.
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = box.unreachable ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
+  const { hue, pattern } = box.unreachable && !isRead(scene, box) ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
   const freed = box.freed && s.leaving === undefined;
   const partly = !freed && s.arrived > 0 && s.arrived < 1;
   const outlined = freed || s.empty || (partly && s.fresh);
@@ -200,6 +208,36 @@ function drawBox(c, scene, box, s) {
   if (scene.focus === box.storage || scene.lit?.has(box.storage)) for (const rect of box.pieces) drawFocus(c, th, rect);
   c.restore();
 }
+
+// Pointed at, chosen in the lanes, allocated or freed now.
+const isOut = ({ focus, lit, actions }, { storage }) => focus === storage || lit?.has(storage) || actions.some((a) => a.storage === storage);
+
+// Many small boxes as one: a stroke for each in its hue, how many they are and what they are called.
+function drawGroup(c, th, group) {
+  const { x, y, w, h } = group;
+  c.save();
+  c.globalAlpha *= 0.3;
+  for (const one of group.members) {
+    c.fillStyle = tensorStyle(one.index).hue;
+    c.fillRect(one.x, y, Math.max(1, one.w - 0.5), h);
+  }
+  c.restore();
+  rounded(c, group, CORNER);
+  c.lineWidth = 1.25;
+  c.strokeStyle = th.faint;
+  c.stroke();
+  const font = `12px ${th.sans}`;
+  const said = wording(c, groupWords(group), font, w - 12);
+  const wide = c.measureText(said).width;
+  if (h < 13 && !group.row.names.length && group.row.gap >= 16 && wide <= w) text(c, said, x, y + h + 9, { font, color: th.soft }); // under it
+  if (h < 13 || wide > w - 8) return;
+  c.fillStyle = th.panel;
+  c.fillRect(x + 5, y + h / 2 - 6.5, wide + 8, 13);
+  text(c, said, x + 9, y + h / 2 + 1, { font, color: th.ink });
+}
+
+// What is still read has its colour.
+const isRead = ({ actions }, { storage }) => actions.some((a) => a.type === 'op' && a.phase !== 'done' && a.ins.includes(storage));
 
 const CORNER = 4;
 
@@ -307,14 +345,15 @@ function drawLock(c, th, x, y) {
 // The variable that named it last, where that names another tensor by now and no other variable is known.
 function again({ tags }) {
   const tensors = tags.flatMap((tag) => tag.tensors).filter((one) => !one.dropped);
-  return tensors.length && tensors.every((one) => one.lost) ? tensors.at(-1).name : '';
+  const last = tensors.at(-1);
+  return tensors.length && tensors.every((one) => one.lost) ? `${last.name} ${last.lost.declared ? 'names another' : 'was assigned again'}` : '';
 }
 
 // What is so of its bytes, inside the box where there is room.
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : again(box) ? `${again(box)} was assigned again` : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no variable reaches it' : again(box) ? again(box) : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
   const room = rect.w - bandWidth(rect) - 10 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;
@@ -334,6 +373,6 @@ function drawFocus(c, th, rect) {
 }
 
 function drawMore(c, th, more) {
-  const words = `and ${units.plural(more.count, 'more tensor')}, listed in the table`;
+  const words = `${units.number(more.count)} of these tensors are named in the table only`;
   text(c, words, more.x, more.y + 10, { font: `12px ${th.sans}`, color: th.soft, max: more.w });
 }

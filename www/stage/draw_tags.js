@@ -4,10 +4,10 @@
 import * as units from '../model/units.js';
 import { memoryName } from '../model/words.js';
 import { NOW, tensorStyle, tile } from './colours.js';
-import { arrow, ease, part, text } from './canvas_util.js';
-import { THREAD, elementWidth, lens } from './lens.js';
+import { arrow, ease, part, text, wording } from './canvas_util.js';
+import { THREAD, elementWidth, lens, orderOf } from './lens.js';
 import { pieces } from './map.js';
-import { bracketGap } from './tag_places.js';
+import { SEPARATOR, bracketGap } from './tag_places.js';
 import { common, merged } from './tags.js';
 
 /** The runs of a storage that are being written, or that the step wrote. */
@@ -92,13 +92,15 @@ function drawLabel(c, scene, box, tag, freed) {
   }
   behind(c, th, x, y, tag.label.w - 8);
   let at = x;
-  cut(tensors.map((t) => t.title ?? t.name), letters).forEach((word, i) => {
-    const struck = box.unreachable || tensors[i].lost;
+  cut(tensors.map((t) => t.title ?? t.name), letters).forEach((word, i, { length }) => {
+    const struck = tensors[i].lost || (box.unreachable && !tensors[i].nameless);
     const aside = tag.row.names.length > CROWD && !tag.used && !box.used;
     const color = freed || arriving(scene, tensors[i]) ? th.faint : struck || aside ? th.soft : th.ink;
     const w = text(c, word, at, y, { font: `${aside ? 400 : 600} 13px ${th.mono}`, color });
     if (struck) strike(c, th, at, y, w);
-    at += w + 8;
+    at += w;
+    if (i < length - 1) text(c, SEPARATOR, at, y, { font: `400 13px ${th.mono}`, color: th.soft });
+    at += 8 * (i < length - 1 ? 2 : 1);
   });
   if (tensors.length > 1 || over) return;
   const [{ also = [] }] = tensors;
@@ -124,8 +126,8 @@ function strike(c, th, x, y, w) {
 
 // As many names as the letters allow, the last one cut.
 function cut(names, letters) {
-  const all = names.join(' ');
-  return all.length <= letters ? names : `${all.slice(0, letters - 1).trimEnd()}…`.split(' ');
+  const all = names.join(SEPARATOR);
+  return all.length <= letters ? names : `${all.slice(0, letters - 1).replace(/[,\s]+$/, '')}…`.split(SEPARATOR);
 }
 
 // ---- variables that are assigned again ------------------------------------------------------------
@@ -165,7 +167,7 @@ export function drawMoves(c, scene) {
 function nameAt(box, tag, tensor) {
   if (!tag.label) return { x: box.x + box.w / 2, y: box.y + box.h + 6, end: box.x + box.w / 2 };
   const { x, y, w, tensors, room } = tag.label;
-  const before = tensors.slice(0, tensors.indexOf(tensor)).reduce((sum, one) => sum + one.name.length + 1, 0);
+  const before = tensors.slice(0, tensors.indexOf(tensor)).reduce((sum, one) => sum + one.name.length + SEPARATOR.length, 0);
   const shape = tensors.length === 1 ? (detailOf(tensor).length + 1) * 6.6 : 0;
   return { x: x + (before + tensor.name.length / 2) * 7.9, y: y + 8, end: x + w + (room - w > shape ? shape : 0) };
 }
@@ -213,7 +215,26 @@ export function drawLens(c, scene) {
   text(c, title, at.x, at.y + 7, { font: `12px ${th.sans}`, color: th.soft, max: at.w });
   const written = writtenIn(scene, box);
   drawStrip(c, scene.scale, box, at, written, px);
+  drawNumbers(c, th, box, at, px);
   for (const line of at.lines) drawThreads(c, th, at, line, written);
+}
+
+const DIGIT = 6.2; // px of a digit in a cell
+
+// The elements' numbers: in each cell that has room, else where the rows of the tensors begin.
+function drawNumbers(c, th, box, at, px) {
+  const { strip: r } = at;
+  const style = { font: `10px ${th.mono}`, color: th.ink };
+  const count = Math.round(r.w / px);
+  const wide = String(count - 1).length * DIGIT + 3;
+  const all = px >= wide ? Array.from({ length: count }, (_, i) => i) : at.starts.filter((i) => i < count);
+  let end = -Infinity;
+  for (const i of all) {
+    const x = r.x + i * px + (px >= wide ? (px - String(i).length * DIGIT) / 2 : 2);
+    if (x < end || x + String(i).length * DIGIT > r.x + r.w + 4) continue;
+    text(c, String(i), x, r.y + r.h / 2 + 1, style);
+    end = x + String(i).length * DIGIT + 2;
+  }
 }
 
 function subject({ layout, actions, focus }) {
@@ -282,6 +303,10 @@ function drawThreads(c, th, at, { tensor, lines, more, from, y, h }, written) {
   const name = text(c, tensor.name, at.x, y + 8, { font: `600 12px ${th.mono}`, color: th.ink });
   const detail = at.wordsOf(tensor).slice(tensor.name.length + 1);
   text(c, detail, at.x + name + 7, y + 8, { font: `11px ${th.mono}`, color: th.soft, max: at.strip.x - at.x - name - 12 });
+  const font = `11px ${th.mono}`;
+  const end = at.strip.x + at.strip.w + 10;
+  const said = wording(c, orderOf(tensor), font, at.right - end);
+  if (c.measureText(said).width <= at.right - end) text(c, said, end, y + 8, { font, color: th.soft });
   lines.forEach((line, i) => {
     for (const row of line) drawRow(c, th, at, row, top + i * THREAD, written);
   });

@@ -6,7 +6,7 @@ import { and } from '../model/words.js';
 import * as units from '../model/units.js';
 import { atLine, held } from '../model/mistakes.js';
 import { tile } from './colours.js';
-import { path, rounded, text } from './canvas_util.js';
+import { path, rounded, text, wording } from './canvas_util.js';
 import { pieces } from './map.js';
 import { boxOf } from './route.js';
 
@@ -23,7 +23,7 @@ export function drawError(c, scene, m) {
 const drawings = {
   mismatch(c, scene, m) {
     drawCrossing(c, scene, m, m.operands);
-    drawBar(c, scene, 'cpu', `stopped${atLine(m.line)}`, m.words);
+    drawBar(c, scene, 'cpu', `stopped${atLine(m.line)}`, [m.words, m.words.replace('operands ', '')]);
   },
 
   pointer(c, scene, m) {
@@ -58,7 +58,7 @@ const drawings = {
   full(c, scene, m) {
     const { bytes, holders } = m.request;
     drawRequest(c, scene, m);
-    drawBar(c, scene, m.device, m.words || `no room for ${units.bytes(bytes)}`, held(holders));
+    drawBar(c, scene, m.device, m.words || `no room for ${units.bytes(bytes)}`, [held(holders), held(holders.slice(0, 1)), heldBy(holders)]);
   },
 
   race(c, scene, m) {
@@ -67,7 +67,7 @@ const drawings = {
     drawFrame(c, scene, box.pieces, false);
     const [a, b] = m.race.ends.map(({ line, does }) => `line ${line} ${does}`);
     const read = m.race.value ? [[` ${m.race.value}`, true]] : [];
-    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [`${a}, ${b}`, false], ...read]);
+    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [`${a}, ${b}`, false], ...read], [[`${a}, ${b}`, true], ...read]);
   },
 
   crash(c, scene, m) {
@@ -89,6 +89,7 @@ export function placeOf(layout, m) {
   return barOf(layout, m.type === 'race' ? boxOf(layout, m.race.storage)?.device : m.device || 'cpu') ?? barOf(layout, 'cpu');
 }
 
+const heldBy = (holders) => (holders.length ? `${units.bytes(holders[0].bytes)} of line ${holders[0].line}` : '');
 const neverRan = (m) => `${m.call.length < 36 ? m.call : m.name} never ran`;
 
 const memoryOf = (layout, device) => layout.memories.find((one) => one.device === device && one.kind !== 'none');
@@ -101,8 +102,9 @@ function drawFrame(c, { theme: th }, rects, dashed) {
   c.strokeStyle = th.bad;
   c.lineWidth = 3;
   c.setLineDash(dashed ? [7, 4] : []);
-  for (const { x, y, w, h } of rects) {
-    rounded(c, { x: x - EDGE, y: y - EDGE, w: w + 2 * EDGE, h: h + 2 * EDGE }, 6);
+  for (const { x, y, w, h, row } of rects) {
+    const edge = row && row.gap < 40 ? EDGE - 2 : EDGE; // the name under it stays to be read
+    rounded(c, { x: x - EDGE, y: y - edge, w: w + 2 * EDGE, h: h + 2 * edge }, 6);
     c.stroke();
   }
   c.setLineDash([]);
@@ -116,14 +118,20 @@ function drawDashes(c, th, points) {
   c.setLineDash([]);
 }
 
-// A line of words [[text, is wrong], ...] in, beside or over a rectangle, where there is room for it.
-function drawPlate(c, { theme: th, layout }, rect, parts) {
+const NOTE = 76; // px for what is said in a box
+const NAMES = 24; // px for the names under it
+
+// A line of words [[text, is wrong], ...] in, beside or over a rectangle, where there is room for it; others, shorter, where there is not.
+function drawPlate(c, { theme: th, layout }, rect, longest, shorter = longest) {
   const font = (bad) => `${bad ? 700 : 400} 12.5px ${th.mono}`;
-  const widths = parts.map(([one, bad]) => {
+  const widthsOf = (words) => words.map(([one, bad]) => {
     c.font = font(bad);
     return c.measureText(one).width;
   });
-  const w = widths.reduce((a, b) => a + b, 0) + 12;
+  const sum = (widths) => widths.reduce((a, b) => a + b, 0) + 12;
+  const parts = sum(widthsOf(longest)) + NOTE <= rect.w ? longest : shorter;
+  const widths = widthsOf(parts);
+  const w = sum(widths);
   const h = 19;
   const at = plateAt(layout, rect, w, h);
   rounded(c, { ...at, w, h }, 4);
@@ -141,10 +149,15 @@ function drawPlate(c, { theme: th, layout }, rect, parts) {
 
 function plateAt(layout, { x, y, w: wide, h: high, row }, w, h) {
   const right = Math.max(...layout.memories.filter((m) => m.rect.x <= x).map((m) => m.inner.x + m.inner.w));
-  if (wide >= w + 24 && high >= h + 4) return { x: x + wide - w - 5, y: y + (high - h) / 2 };
+  if (wide >= w + NOTE && high >= h + 1) return { x: x + wide - w - 5, y: y + (high - h) / 2 };
   const free = !layout.boxes.some((b) => b.pieces.some((p) => p.y === y && p.x >= x + wide - 1 && p.x < x + wide + w + 12));
   if (free && x + wide + w + 10 <= right) return { x: x + wide + 10, y: y + (high - h) / 2 };
-  return { x: Math.max(layout.memories[0].inner.x, Math.min(x, right - w)), y: y + high + Math.max(3, (row?.gap ?? 0) - 16) };
+  const left = Math.max(layout.memories[0].inner.x, Math.min(x, right - w));
+  const under = y + high + NAMES;
+  const { inner } = layout.memories.findLast((m) => m.inner.y <= y && m.rect.x <= x);
+  const isClear = !layout.boxes.some((b) => b.pieces.some((p) => p.y < under + h && p.y + p.h + NAMES > under && p.y !== y && p.x < left + w && p.x + p.w > left));
+  if (isClear && under + h <= inner.y + inner.h + 6) return { x: left, y: under };
+  return { x: left, y: y + high + Math.max(3, (row?.gap ?? 0) - 16) };
 }
 
 // "(32, 784)", the sizes that do not fit in red.
@@ -181,7 +194,8 @@ function drawBar(c, { layout, theme: th }, device, words, more = '') {
   const x = r.x + 22 + 2 * radius;
   const w = text(c, words, x, r.y + r.h / 2 + 1, { font: `700 13px ${th.sans}`, color: th.bad, max: r.x + r.w - x - 8 });
   const room = r.x + r.w - x - w - 24;
-  if (more && room > 60) text(c, more, x + w + 14, r.y + r.h / 2 + 1, { font: `12px ${th.sans}`, color: th.ink, max: room });
+  const font = `12px ${th.sans}`;
+  if (room > 60) text(c, wording(c, [more].flat(), font, room), x + w + 14, r.y + r.h / 2 + 1, { font, color: th.ink, max: room });
 }
 
 // A kernel that never ran: an empty ring, crossed out.
@@ -292,27 +306,37 @@ function fromBar(layout, ring) {
 
 // ---- a full memory --------------------------------------------------------------------------------
 
-// The request from the beginning of the largest hole, as long as it is; what the rows have no room for is cut off.
+// The largest hole framed, and from its beginning a line over the rows, as long as the request: past what lives there, which
+// stays to be seen. What the rows have no room for is cut off.
 function drawRequest(c, scene, m) {
   const { layout, theme: th, scale } = scene;
   const memory = memoryOf(layout, m.device);
   if (!memory) return;
   const { bytes, hole } = m.request;
   const { parts, left } = stretch(layout, memory, hole, bytes);
-  let first = 0;
-  for (const part of parts) {
-    const inHole = Math.max(0, Math.min(part.w, (hole.bytes - first) * layout.map.scale));
-    c.save();
-    c.globalAlpha = 0.28;
-    c.fillStyle = tile(c, 'hatch', '', th.bad, scale);
-    c.fillRect(part.x + inHole, part.y - EDGE, part.w - inHole, part.h + 2 * EDGE);
-    c.restore();
-    first += part.w / layout.map.scale;
-  }
-  drawFrame(c, scene, parts.map(({ x, y, w, h }) => ({ x: x + EDGE, y, w: Math.max(1, w - 2 * EDGE), h })), true);
+  const rects = hole.start === null ? parts : pieces(memory.rows, hole.start, hole.bytes);
+  c.save();
+  c.globalAlpha = 0.28;
+  c.fillStyle = tile(c, 'hatch', '', th.bad, scale);
+  for (const { x, y, w, h } of rects) c.fillRect(x, y, w, h);
+  c.restore();
+  drawFrame(c, scene, rects, false);
+  if (hole.start !== null) drawLength(c, th, parts, left > 0);
   if (left > 0) drawCut(c, th, parts.at(-1));
   drawDashes(c, th, fromRequest(layout, parts[0]));
   drawAsked(c, layout, th, m.request, left);
+}
+
+// A line over the rows, with ends.
+function drawLength(c, th, parts, isCut) {
+  const isTight = parts.length > 1 && parts[1].y - parts[0].y - parts[0].h < 28; // names stand between the rows
+  const y = (part) => part.y - (isTight && part !== parts[0] ? 1 : EDGE + 4);
+  c.fillStyle = th.bad;
+  parts.forEach((part, i) => {
+    c.fillRect(part.x - (i ? 0 : EDGE + 1.5), y(part), part.w + (i ? 0 : EDGE + 1.5), 3);
+    if (i === 0) c.fillRect(part.x - EDGE - 1.5, y(part), 3, 10);
+    if (i === parts.length - 1 && !isCut) c.fillRect(part.x + part.w - 1.5, y(part) - 2, 3, part.h / 2 + EDGE + 4);
+  });
 }
 
 // From the outline to its words on the bus.
@@ -338,7 +362,7 @@ function drawAsked(c, layout, th, { bytes, hole }, left) {
   words.filter(Boolean).forEach((one, i) => backed(c, th, one, x, y + 17 + 15 * i, /^\d/.test(one) ? { ...small, font: `700 14px ${th.sans}` } : small));
 }
 
-// {parts: rectangles from the hole's place, row by row, as on the map; left: bytes that have no row}
+// {parts: rectangles from the hole's place, row by row, as on the map, none where a row has no bytes; left: bytes that have no row}
 function stretch(layout, memory, hole, bytes) {
   const { scale } = layout.map;
   const { inner } = memory;
@@ -347,9 +371,9 @@ function stretch(layout, memory, hole, bytes) {
   const from = inRow ? lines.findIndex(({ y }) => y === inRow.y) : Math.min(memory.rows.length, lines.length - 1);
   const parts = [];
   let left = bytes;
-  lines.slice(from).forEach(({ y, h }, i) => {
+  lines.slice(from).forEach(({ y, h, bytes: most }, i) => {
     const x = inRow && i === 0 ? inRow.x : inner.x;
-    const w = Math.min(left * scale, inner.x + inner.w - x);
+    const w = Math.min(left * scale, inner.x + most * scale - x);
     if (left > 0 && w > 0) parts.push({ x, y, w: Math.max(8, w), h });
     left -= w / scale;
   });
@@ -358,11 +382,12 @@ function stretch(layout, memory, hole, bytes) {
 
 // The rows of a memory, and below them those that have room: one at least, however low.
 function linesOf({ map }, { rows, inner }) {
-  const all = rows.map(({ y, h }) => ({ y, h }));
+  const { bytes } = map;
+  const all = rows.map(({ y, h, base, limit }) => ({ y, h, bytes: Math.min(bytes, limit - base) }));
   const pitch = rows.length ? rows[0].h + rows[0].gap : map.height + 30;
   const end = inner.y + inner.h;
-  for (let y = rows.length ? rows.at(-1).y + pitch : inner.y; y + map.height <= end; y += pitch) all.push({ y, h: map.height });
-  if (all.length === rows.length) all.push({ y: end - 4, h: 6 });
+  for (let y = rows.length ? rows.at(-1).y + pitch : inner.y; y + map.height <= end; y += pitch) all.push({ y, h: map.height, bytes });
+  if (all.length === rows.length) all.push({ y: end - 4, h: 6, bytes });
   return all;
 }
 

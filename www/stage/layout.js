@@ -6,6 +6,7 @@
 
 import { handleOf, newerThan } from '../model/state.js';
 import { lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
+import { groupsOf } from './groups.js';
 import { inUse, placeTags, tagsOf } from './tag_places.js';
 
 const LOW = 330; // px: below this height, headings get one line
@@ -13,10 +14,10 @@ const ROW = 32; // px that a row with names takes at least
 const SLIM = 120; // px: below this height a memory has one line for its name and its cores
 
 /**
- * All positions: {memories, bus, boxes, more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
- * does, which names are kept for. map: {bytes: of a row, scale: px a byte, height: px of a row}.
+ * All positions: {memories, bus, boxes, groups (groups.js), more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
+ * does, which names are kept for; lost: what no variable reaches (reach.js). map: {bytes: of a row, scale: px a byte, height: px of a row}.
  */
-export function layout(state, addresses, width, height, actions = []) {
+export function layout(state, addresses, width, height, actions = [], lost = null) {
   const tall = width < 620;
   const low = !tall && height < LOW;
   const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, height - 2) };
@@ -29,11 +30,14 @@ export function layout(state, addresses, width, height, actions = []) {
   split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall || low)));
   const map = mapOf(addresses, memories);
   const use = inUse(state, actions);
-  const packed = memories.map((m) => place(state, m, map, use));
-  memories.forEach((m, i) => { m.rows = packed[i].rows; });
+  const packed = memories.map((m) => place(state, m, map, use, lost?.storages));
+  memories.forEach((m, i) => {
+    m.rows = packed[i].rows;
+    m.lost = lost?.bytes.get(m.device) ?? 0;
+  });
   return {
     width, height, tall, low, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
-    boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
+    boxes: packed.flatMap((p) => p.boxes), groups: packed.flatMap((p) => p.groups), more: packed.map((p) => p.more).filter(Boolean),
   };
 }
 
@@ -90,7 +94,7 @@ function memory(state, device, rect, tight) {
   const w = rect.w - 2 * pad;
   return {
     device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, rect,
-    rows: [], segments: [...state.segments.values()].filter((s) => s.device === device.name),
+    rows: [], lost: 0, segments: [...state.segments.values()].filter((s) => s.device === device.name),
     brief: tight || slim,
     head: { x, y: rect.y + (slim ? -3 : tight ? 0 : 2), w: slim ? w / 2 : w, h: head },
     inner: { x, y: rect.y + head, w, h: Math.max(20, rect.h - head - foot - 8) },
@@ -147,19 +151,28 @@ function upright(rect, dock, dir) {
 
 // ---- boxes in one memory --------------------------------------------------------------------------
 
-const SHOWN = 300; // boxes at most; of more the largest, and the number of the others
+const SHOWN = 300; // boxes at most; of more those in use and the largest, and the number of the others
+const GROUPED = 4000; // of the others that are drawn in groups
 
-function place(state, memory, map, use) {
+function slimOf(state, storage, placed) {
+  const lineage = state.lineages.get(storage.lineage);
+  return pieces(placed, address(storage), Math.max(1, storage.asked))
+    .map(({ x, y, w, h, row }) => ({ x, y, w: Math.max(w, NARROWEST), h, row, index: Math.max(0, lineage?.index ?? 0), name: lineage?.name ?? '', box: null }));
+}
+
+function place(state, memory, map, use, lost) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
-  const live = all.filter((s) => s.freed === null).sort((a, b) => b.bytes - a.bytes || a.id - b.id);
+  const live = all.filter((s) => s.freed === null).sort((a, b) => use.storages.has(b.id) - use.storages.has(a.id) || b.bytes - a.bytes || a.id - b.id);
   const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens);
   const shown = [...live.slice(0, SHOWN), ...vacant(all, live)].sort((a, b) => address(a) - address(b) || a.id - b.id);
-  const boxes = shown.map((s) => box(state, s, placed, use)).filter(Boolean);
-  placeTags(placed, boxes);
+  const boxes = shown.map((s) => box(state, s, placed, use, lost)).filter(Boolean);
+  const groups = groupsOf(boxes, live.slice(SHOWN, SHOWN + GROUPED).flatMap((s) => slimOf(state, s, placed)));
+  placeTags(placed, boxes.filter((b) => !b.group));
+  for (const b of boxes) if (b.group) Object.assign(b.tags[0], { label: null, marks: [], hullMarks: [], level: 0 });
   for (const b of boxes) b.tag = b.tags[0].label;
   const count = live.length - Math.min(live.length, SHOWN);
   const { x, y, w, h } = memory.inner;
-  return { rows: placed, boxes, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
+  return { rows: placed, boxes, groups, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
 }
 
 // Freed storages whose address was not reused since; of several at one address, the last.
@@ -179,7 +192,7 @@ const overlap = (a, b) => a.from < b.to && b.from < a.to;
 
 const NARROWEST = 2.5; // px: what has bytes is seen
 
-function box(state, storage, placed, use) {
+function box(state, storage, placed, use, gone) {
   const parts = pieces(placed, address(storage), Math.max(1, storage.asked));
   if (!parts.length) return null;
   for (const part of parts) part.w = Math.max(part.w, NARROWEST);
@@ -196,7 +209,7 @@ function box(state, storage, placed, use) {
     index: Math.max(0, lineage?.index ?? 0),
     name, tenant: storage.tenant, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
-    unreachable: storage.freed === null && storage.tensors.length > 0 && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
+    unreachable: storage.freed === null && storage.tensors.length > 0 && (gone?.has(storage.id) || storage.tensors.every((id) => state.tensors.get(id)?.dropped)),
   };
 }
 

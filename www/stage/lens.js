@@ -2,7 +2,7 @@
 // free bytes of its segments, else in what is free of another memory. Rows and boxes stay where they are. Pure.
 
 import { pieces } from './map.js';
-import { itemSize, merged, threads } from './tags.js';
+import { itemSize, merged, order, threads } from './tags.js';
 
 const LEAST = { w: 190, h: 58 }; // px: what is smaller shows nothing more than the brackets
 const MARGIN = 8;
@@ -15,7 +15,7 @@ const LETTER = 7.3; // px of a monospaced letter of 12 px
 
 /**
  * The lens over a box: {x, y, w, h, strip: {x, y, w, h}, scale: px a byte, factor: times that of its row, lines: [{tensor, y,
- * h, lines, more}], left: tensors without a line, wordsOf: what a tensor's line begins with, device: in whose memory it is}, or
+ * h, lines, more}], left: tensors without a line, right: where its room ends, starts: elements where rows begin or end, wordsOf: what a tensor's line begins with, device: in whose memory it is}, or
  * null where there is no room or no second tensor. Of what has no room, the rows that are written now are shown first.
  */
 export function lens(layout, box) {
@@ -34,7 +34,24 @@ function lensIn(room, box, tensors) {
   const strip = { x: room.x + names, y: room.y + HEAD, w: box.bytes * of * factor, h: STRIP };
   const { lines, left, h } = linesOf(tensors, written(box), room.y + HEAD + STRIP + 4, room.y + room.h);
   if (lines.length < 2) return null;
-  return { x: room.x, y: room.y, w: names + strip.w, h: h - room.y, strip, scale: of * factor, factor, lines, left, wordsOf, device: room.device };
+  const item = itemSize(tensors[0].dtype);
+  const dense = lines.flatMap((one) => one.lines.flat()).filter(({ blocks }) => blocks?.length === 1);
+  const starts = dense.flatMap(({ first, bytes }) => [first, first + bytes]).map((at) => Math.round(at / item));
+  return {
+    x: room.x, y: room.y, w: names + strip.w, h: h - room.y, strip, scale: of * factor, factor, lines, left, wordsOf, device: room.device,
+    right: room.x + room.w, starts: [...new Set(starts)].sort((a, b) => a - b),
+  };
+}
+
+/** In which order a tensor sees the elements of its storage, longest first: "6 to 11", "0,4,8 1,5,9". */
+export function orderOf(tensor) {
+  const { rows, isRange, more } = order(tensor);
+  if (!rows.length) return ['nothing'];
+  const [first, last] = [rows[0][0], rows.at(-1).at(-1)];
+  if (isRange && first === last) return [`element ${first}`, `${first}`];
+  if (isRange) return [`elements ${first} to ${last}`, `${first} to ${last}`];
+  const said = (count) => rows.slice(0, count).map((row) => row.join(',')).join(' ') + (more || count < rows.length ? ' …' : '');
+  return [rows.length, 4, 3, 2, 1].filter((n, i) => n <= rows.length && (i === 0 || n < rows.length)).map(said);
 }
 
 // A factor that can be read: whole from 4 on, in quarters from 1 on, below it a power of two.

@@ -31,9 +31,9 @@ export function stage(changed) {
   let sign = null; // tells it, where it is drawn
   let focus = 0;
 
-  /** Computes the layout: once per step, not per frame. actions: of the step. */
-  function arrange(state, addresses, actions) {
-    plan = layout(state, addresses, size.w, size.h, actions);
+  /** Computes the layout: once per step, not per frame. actions: of the step; lost: what no variable reaches (reach.js). */
+  function arrange(state, addresses, actions, lost) {
+    plan = layout(state, addresses, size.w, size.h, actions, lost);
     known = state;
     wrong = actions.find((a) => a.mistake)?.mistake ?? null;
     placing ||= setTimeout(place, LATER);
@@ -47,9 +47,9 @@ export function stage(changed) {
     const first = state.lineages.get(storage.lineage)?.name;
     if (first && first !== box.name) lines.splice(said ? 2 : 1, 0, `the same tensor as ${first}`);
     const tensors = box.tags.flatMap((tag) => tag.tensors);
-    for (const { name, lost } of tensors) if (lost) lines.push(`the variable ${name} was assigned again${lost.line ? ` at line ${lost.line}` : ''}: it is no longer the name of this tensor`);
+    for (const { name, lost } of tensors) if (lost) lines.push(`the variable ${name} ${lost.declared ? 'is a new one since it was declared' : 'was assigned'} again${lost.line ? ` at line ${lost.line}` : ''}: it is no longer the name of this tensor`);
     for (const { name, also } of tensors) for (const one of also ?? []) lines.push(`${tensors.length > 1 ? `${name} is ` : ''}also ${one.name} in ${one.fn}`);
-    if (box.unreachable) lines.push('no name reaches these bytes');
+    if (box.unreachable) lines.push('no variable reaches these bytes');
     return tensors.length > 1 ? [...lines, `${tensors.length} tensors see these bytes:`, ...tensors.map((one) => describe(one, box.bytes))] : lines;
   }
 
@@ -128,9 +128,9 @@ export function stage(changed) {
   }
 
   // The heading's figures, for a pointer and for a screen reader.
-  function tell({ device, head }, is) {
+  function tell({ device, head, lost }, is) {
     const node = headings.get(device) ?? document.createElement('div');
-    const words = is ? `${memoryName(device)}: ${figures(is)[0]}` : '';
+    const words = is ? `${memoryName(device)}: ${figures(is, lost)[0]}` : '';
     if (!headings.has(device)) {
       headings.set(device, node);
       node.setAttribute('role', 'img');

@@ -56,7 +56,7 @@ export function tagsOf(state, storage, use) {
     const key = exact ? bytes.join(' ') : `${handle.shape} ${handle.strides} ${handle.offset}`;
     if (!tags.has(key)) tags.set(key, { tensors: [], runs: bytes, hull, exact, used: false });
     const tag = tags.get(key);
-    tag.tensors.push({ ...handle, name: handle.name || `t${handle.id}`, used: use.tensors.has(handle.id), title: titleOf(handle, use) });
+    tag.tensors.push({ ...handle, name: handle.name || `t${handle.id}`, nameless: !handle.name, used: use.tensors.has(handle.id), title: titleOf(handle, use) });
     tag.used ||= use.tensors.has(handle.id);
   }
   return [...tags.values()];
@@ -116,7 +116,8 @@ function marksOf(placed, box, level, first, bytes) {
 
 // ---- names ----------------------------------------------------------------------------------------
 
-const words = ({ tensors }) => tensors.map((t) => t.title ?? t.name).join(' ');
+export const SEPARATOR = ', ';
+const words = ({ tensors }) => tensors.map((t) => t.title ?? t.name).join(SEPARATOR);
 const widthOf = (letters) => letters * LETTER + 10;
 
 // Names stand under their brackets, those that a neighbour's name leaves no room on the lines below: of long boxes first,
@@ -167,7 +168,8 @@ function put(row, lines, one, letters, may) {
 // Beside the names that are in use already: after one of them, as near as there is room.
 function putAside(row, lines, one) {
   const letters = Math.min(words(one).length, SHORT);
-  const starts = [row.x, ...lines.flat().map(({ x, w }) => x + w)].filter((x) => x + widthOf(letters) <= row.right + 6);
+  const w = widthOf(letters);
+  const starts = [row.x, ...lines.flat().flatMap((other) => [other.x + other.w, other.x - w])].filter((x) => x >= row.x).filter((x) => x + widthOf(letters) <= row.right + 6);
   const near = (x) => Math.abs(x - one.box.x);
   return starts.sort((a, b) => near(a) - near(b)).some((x) => putAt(row, lines, one, letters, x, hasNoneInUse));
 }

@@ -122,6 +122,28 @@ export function threads(tensor, most, wanted = []) {
   return whole;
 }
 
+/**
+ * The numbers of the elements of its storage that a tensor sees, in its own order: {rows: [[number, ...], ...], more: are there
+ * further rows, isRange: one after the other}.
+ */
+export function order(tensor) {
+  const { dims, first, item } = spread(tensor);
+  const count = product(dims.map(([size]) => size));
+  const { list } = runs(tensor);
+  if (!count) return { rows: [], more: false, isRange: true };
+  const start = Math.round(first / item);
+  const isRange = list.length === 1 && list[0][1] === count * item && isRising(dims);
+  if (isRange) return { rows: [[start], [start + count - 1]], more: false, isRange };
+  const width = Math.min(8, dims.at(-1)?.[0] ?? 1);
+  const lines = count / (dims.at(-1)?.[0] ?? 1);
+  const numbersOf = (i) => Array.from({ length: width }, (_, k) => start + Math.round(placeOf(dims, i * dims.at(-1)[0] + k) / item));
+  const rows = Array.from({ length: Math.min(8, lines) }, (_, i) => numbersOf(i));
+  return { rows, more: lines > 8 || dims.at(-1)[0] > width, isRange };
+}
+
+// Does each element follow the one before it?
+const isRising = (dims) => dims.filter(([size]) => size > 1).every(([, step], i, all) => i === 0 || step < all[i - 1][1]);
+
 const holds = ({ first, bytes, blocks }, wanted) => common(merged(blocks ?? [[first, bytes]]), wanted).length > 0;
 
 function threadsFrom(tensor, most, from) {
