@@ -41,7 +41,7 @@ const views = {
   stage: stage(() => time.poke()),
   lanes: lanesView({ choose, seek: (t) => seek(t), poke: () => time.poke() }),
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
-  ledger: ledger($('figures')),
+  ledger: ledger($('figures'), $('clock-words')),
   table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
@@ -76,7 +76,7 @@ function frame(position) {
   }
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
-  views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
+  views.ledger.show(now, state.session, shown.what === 'demo' && !!course?.guessing);
   say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
   views.stage.paint({
     now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
