@@ -2,6 +2,7 @@
  * The gate is checked first. There is no document root: no request path reaches the file system. */
 #define _GNU_SOURCE
 #include <civetweb.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "assets.h"
 #include "gate.h"
 #include "memory.h"
+#include "run_cost.h"
 #include "serving.h"
 #include "text.h"
 
@@ -126,6 +128,35 @@ static int answer_lines(server *s, struct mg_connection *conn, int number)
     return 200;
 }
 
+/* ---- what a run cost ---- */
+
+/* below: "findings", or "whatif/RULE/SEQ". -1: neither. */
+static int cost_of(stream *r, const char *below, fy_text *out, char *err, size_t room)
+{
+    char rule[41];
+    int64_t seq;
+    int end = 0;
+    if (!strcmp(below, "findings")) return fy_run_findings(r->feed, out, err, room);
+    if (sscanf(below, "whatif/%40[a-z-]/%12" SCNd64 "%n", rule, &seq, &end) == 2 && end && !below[end] && seq >= 0)
+        return fy_run_whatif(r->feed, rule, seq, out, err, room);
+    return -1;
+}
+
+static int answer_cost(server *s, struct mg_connection *conn, int number, const char *below)
+{
+    char err[512] = "a run has a log, findings and whatif/RULE/SEQ, and nothing else";
+    fy_text text = {0};
+    stream *r = hub_retain_run(&s->hub, number);
+    if (!r) return send_problem(conn, 404, "there is no such run; only the last 16 are kept");
+    int status = -1;
+    if (hub_run_is_over(&s->hub, r)) status = cost_of(r, below, &text, err, sizeof err);
+    else status = 409, snprintf(err, sizeof err, "the run has not ended yet; ask again when it has");
+    hub_release_run(&s->hub, r);
+    if (status == 200) send_body(conn, 200, "application/x-ndjson; charset=utf-8", "", text.data, text.size);
+    free(text.data);
+    return status == 200 ? 200 : send_problem(conn, status < 0 ? 404 : status, err);
+}
+
 /* ---- the one-time URL ---- */
 
 /* Every user of this machine can read the code in the process list: it works once, and only for this user or
@@ -192,8 +223,11 @@ static int answer(server *s, struct mg_connection *conn, const char *method, con
     int number = 0, end = 0;
     bool lines = sscanf(path, "/api/runs/%6d/log%n", &number, &end) == 1 && number && end && !path[end];
     if (lines && get) return answer_lines(s, conn, number);
+    int below = 0;
+    bool cost = !lines && sscanf(path, "/api/runs/%6d/%n", &number, &below) == 1 && number && below;
+    if (cost && get) return answer_cost(s, conn, number, path + below);
 
-    bool known = a || lines;
+    bool known = a || lines || cost;
     for (const route *match = s->routes; match && match->method; match++) {
         size_t n = strlen(match->prefix);
         if (strncmp(path, match->prefix, n) != 0 || (path[n] && path[n] != '/')) continue;
