@@ -130,31 +130,38 @@ static int answer_lines(server *s, struct mg_connection *conn, int number)
 
 /* ---- what a run cost ---- */
 
-/* below: "findings", or "whatif/RULE/SEQ". -1: neither. */
-static int cost_of(stream *r, const char *below, fy_text *out, char *err, size_t room)
-{
-    char rule[41];
+/* /api/runs/N/findings, or /api/runs/N/whatif/RULE/SEQ. */
+typedef struct cost_request {
+    int run;
+    char rule[41]; /* "": findings */
     int64_t seq;
+} cost_request;
+
+static bool read_cost_path(const char *path, cost_request *q)
+{
     int end = 0;
-    if (!strcmp(below, "findings")) return fy_run_findings(r->feed, out, err, room);
-    if (sscanf(below, "whatif/%40[a-z-]/%12" SCNd64 "%n", rule, &seq, &end) == 2 && end && !below[end] && seq >= 0)
-        return fy_run_whatif(r->feed, rule, seq, out, err, room);
-    return -1;
+    *q = (cost_request){0};
+    if (sscanf(path, "/api/runs/%6d/findings%n", &q->run, &end) == 1 && end && !path[end]) return q->run > 0;
+    end = 0;
+    int read = sscanf(path, "/api/runs/%6d/whatif/%40[a-z-]/%12" SCNd64 "%n", &q->run, q->rule, &q->seq, &end);
+    return read == 3 && end && !path[end] && q->run > 0 && q->seq >= 0;
 }
 
-static int answer_cost(server *s, struct mg_connection *conn, int number, const char *below)
+static int answer_cost(server *s, struct mg_connection *conn, const cost_request *q)
 {
-    char err[512] = "a run has a log, findings and whatif/RULE/SEQ, and nothing else";
+    char err[512] = "the run has not ended yet; ask again when it has";
     fy_text text = {0};
-    stream *r = hub_retain_run(&s->hub, number);
+    int status = 409;
+    stream *r = hub_retain_run(&s->hub, q->run);
     if (!r) return send_problem(conn, 404, "there is no such run; only the last 16 are kept");
-    int status = -1;
-    if (hub_run_is_over(&s->hub, r)) status = cost_of(r, below, &text, err, sizeof err);
-    else status = 409, snprintf(err, sizeof err, "the run has not ended yet; ask again when it has");
+    if (hub_run_is_over(&s->hub, r))
+        status = *q->rule ? fy_run_whatif(r->feed, q->rule, q->seq, &text, err, sizeof err)
+                          : fy_run_findings(r->feed, &text);
     hub_release_run(&s->hub, r);
     if (status == 200) send_body(conn, 200, "application/x-ndjson; charset=utf-8", "", text.data, text.size);
+    else send_problem(conn, status, err);
     free(text.data);
-    return status == 200 ? 200 : send_problem(conn, status < 0 ? 404 : status, err);
+    return status;
 }
 
 /* ---- the one-time URL ---- */
@@ -223,9 +230,9 @@ static int answer(server *s, struct mg_connection *conn, const char *method, con
     int number = 0, end = 0;
     bool lines = sscanf(path, "/api/runs/%6d/log%n", &number, &end) == 1 && number && end && !path[end];
     if (lines && get) return answer_lines(s, conn, number);
-    int below = 0;
-    bool cost = !lines && sscanf(path, "/api/runs/%6d/%n", &number, &below) == 1 && number && below;
-    if (cost && get) return answer_cost(s, conn, number, path + below);
+    cost_request asked;
+    bool cost = read_cost_path(path, &asked);
+    if (cost && get) return answer_cost(s, conn, &asked);
 
     bool known = a || lines || cost;
     for (const route *match = s->routes; match && match->method; match++) {
