@@ -269,7 +269,7 @@ static void the_list_is_that_of_explain_and_bounded(void **state)
     feed *run = open_run();
     findings_of_feed(&f, run);
     findings_json(&f, 100, &all);
-    assert_int_equal(fy_run_findings(run, &some, err, sizeof err), 200);
+    assert_int_equal(fy_run_findings(run, &some), 200);
     assert_int_equal(all.size, some.size);
     assert_memory_equal(all.data, some.data, all.size);
     assert_true(f.count > 0);

@@ -18,10 +18,9 @@ enum { MOST_FINDINGS = 100, MOST_EVENTS = 50000 /* of a run that is changed: the
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-int fy_run_findings(feed *run, fy_text *out, char *err, size_t room)
+int fy_run_findings(feed *run, fy_text *out)
 {
     findings f;
-    (void)err, (void)room;
     pthread_mutex_lock(&one_at_a_time);
     findings_of_feed(&f, run);
     findings_json(&f, MOST_FINDINGS, out);

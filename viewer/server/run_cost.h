@@ -12,7 +12,7 @@
  * read a long log; the run must have ended. */
 
 /* findings_json, of at most so many findings as a page can list. */
-int fy_run_findings(feed *run, fy_text *out, char *err, size_t room);
+int fy_run_findings(feed *run, fy_text *out);
 /* What if the finding of this rule, first shown by event `seq`, were changed as its "try" says? A line {"try",
  * "notes"}, then those of the changed run (rewrite.h). Modelled. */
 int fy_run_whatif(feed *run, const char *rule, int64_t seq, fy_text *out, char *err, size_t room);
