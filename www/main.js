@@ -2,6 +2,7 @@
 // step; the views are updated when it changes.
 
 import { clock } from './stage/clock.js';
+import { costs } from './cost/cost.js';
 import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
 import { lanesView } from './stage/lanes_view.js';
@@ -43,6 +44,7 @@ const views = {
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
   ledger: ledger($('figures'), $('clock-words')),
   table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
+  cost: costs(api, { runs: () => [...runs.values()], go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
 const pane = panes(() => refresh());
@@ -76,7 +78,9 @@ function frame(position) {
   }
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
-  views.ledger.show(now, state.session, shown.what === 'demo' && !!course?.guessing);
+  const hidden = shown.what === 'demo' && !!course?.guessing;
+  views.ledger.show(now, state.session, hidden);
+  views.cost.show(shown, position, hidden);
   say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
   views.stage.paint({
     now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
@@ -198,6 +202,9 @@ function notice(words, kind = '') {
   $('notice').hidden = !$('notice').textContent;
 }
 
+// Two saved files: `ferry view A B`.
+const pair = (head) => mode === 'view' && head.runs?.length === 2 && head.runs.every((run) => run.what === 'view');
+
 // ---- runs and their events --------------------------------------------------------------------------
 
 function addRun(info) {
@@ -222,6 +229,7 @@ const on = {
     why = typeof head.why === 'string' ? head.why : '';
     folder($('folder'), head);
     for (const info of head.runs ?? []) addRun(info);
+    if (pair(head)) head.current = head.runs[0].run; // of two files the first, beside the second
     const run = runs.get(head.current);
     if (run && run !== shown) select(run, true);
     if (mode === 'lessons' && !course) begin(!run);
@@ -250,6 +258,7 @@ const on = {
     if (run !== shown) return;
     time.follow(false);
     if (died(run)) notice(killed(run), 'bad');
+    if (pair({ runs: [...runs.values()] }) && !run.asked) views.cost.compare(run, [...runs.values()][1]);
     time.poke();
   },
 
@@ -379,6 +388,7 @@ for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)']
   matchMedia(query).addEventListener('change', () => {
     views.stage.repaint();
     views.lanes.repaint();
+    views.cost.repaint();
     time.poke();
   });
 }
@@ -403,6 +413,7 @@ window.ferry = {
   state: () => shown?.at(window.ferry.seq) ?? null,
   boxes: () => views.stage.boxes(),
   slices: () => views.lanes.seen(),
+  double: () => views.cost.seen(),
   works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
   seek(t) {

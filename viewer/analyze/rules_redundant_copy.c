@@ -96,8 +96,8 @@ void rule_round_trip(findings *f, const history *h)
         char line[96], card[16];
         finding *x = found(f, h, back->site, i, act_ns(h, away) + act_ns(h, back), away->bytes + back->bytes);
         explained(f, i);
-        could_try(x, "without both copies", away, REPLAY_LEAVE_OUT, 0);
-        could_try(x, "without both copies", back, REPLAY_LEAVE_OUT, 0);
+        could_try(x, "without the copies there and back", away, REPLAY_LEAVE_OUT, 0);
+        could_try(x, "without the copies there and back", back, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
         device_name(back->dst.device, card);
         say_what(x, "%s was copied from %s at %s and is copied back unchanged: both copies are unnecessary.",

@@ -11,7 +11,7 @@ export function ledger(root, source) {
     const li = document.createElement('li');
     const figure = document.createElement('b');
     const rest = document.createElement('span');
-    li.append(figure, ' ', rest);
+    li.append(figure, rest);
     rows.set(key, { li, figure, rest });
     return rows.get(key);
   }
