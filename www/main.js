@@ -346,6 +346,7 @@ async function begin(play) {
   course = lessons(api, {
     opened(lesson) {
       write.show(lesson);
+      views.cost.lesson($('lesson-text'));
       views.verdict.hide();
     },
     ran(what, stay) {

@@ -3,6 +3,7 @@
 
 import { run as makeRun, title } from '../model/run.js';
 import { comparison } from './comparison.js';
+import { farePlots } from './fare.js';
 import { findingList } from './findings.js';
 
 const $ = (id) => document.getElementById(id);
@@ -13,6 +14,7 @@ export function costs(api, on) {
   const list = findingList({ go: on.go, tryIt: (finding) => attempt(() => tryIt(finding)) });
   let run = null; // shown
   let busy = false;
+  let plots = null; // of the lesson's text
 
   async function attempt(action) {
     if (busy) return;
@@ -33,6 +35,7 @@ export function costs(api, on) {
     run = shown;
     if (run.ended && !run.asked) ask(run);
     list.show(run, hidden);
+    plots?.show(run, hidden);
     choices();
     both.frame(run, position);
   }
@@ -105,7 +108,15 @@ export function costs(api, on) {
 
   return {
     show,
-    repaint: both.repaint,
+    repaint() {
+      both.repaint();
+      plots?.repaint();
+    },
+    /** A lesson's text is on show. */
+    lesson(article) {
+      plots = farePlots(article, on.poke);
+      if (run) plots.show(run, false);
+    },
     /** `ferry view A B`: the first run is shown, and compared with the second at once. */
     compare: (first, second) => attempt(async () => {
       run = first;

@@ -26,7 +26,7 @@ function trips(h2d, d2h) {
   const all = { trips: h2d.trips + d2h.trips, bytes: h2d.bytes + d2h.bytes, wire: h2d.wire + d2h.wire, under: h2d.under + d2h.under };
   if (!all.trips && !all.under) return [{ key: 'bus', figure: 'No trip over the bus', rest: ' so far' }];
   const line = (key, flow, where) => {
-    if (!flow.trips) return { key, figure: `${units.plural(flow.under, 'trip')} ${where} under way`, rest: `, ${size(flow.bytes)} so far, ${ns(flow.wire)} on the bus` };
+    if (!flow.trips) return { key, figure: `${units.plural(flow.under, 'trip')} ${where} under way`, rest: flow.bytes >= 1 ? `, ${size(flow.bytes)} so far, ${ns(flow.wire)} on the bus` : ': nothing has arrived' };
     const [figure, ...rest] = way(flow, where).split(', ');
     return { key, figure, rest: `, ${rest.join(', ')}` };
   };
