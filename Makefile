@@ -87,11 +87,13 @@ else
 VIEW_NAMES = embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcjson
 endif
-VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
+VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES)) $(if $(filter $(WEB),$(VIEW_NAMES)),$(B)/viewer/cost.o)
 LINK_VIEW = -L$(B) $(BESIDE) $(VIEW_HOOK) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS)
 
+# Findings and what-if for the page, whose names no program's may clash with: one object that exports two functions.
+COST    = $(B)/viewer/server/run_cost.o $(patsubst %.c,$(B)/%.o,$(wildcard viewer/analyze/*.c viewer/whatif/*.c))
 # `ferry`: all that, the lesson runner and the grader.
-COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) embed/no_server lessons/lesson_program),\
+COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) server/run_cost embed/no_server lessons/lesson_program),\
             $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*/*.c)))
 CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
 MANUAL  = $(patsubst lib/%,$(B)/include/%,$(wildcard lib/ferry.h lib/ferry_*.h)) # what learners' programs see of lib/
@@ -117,6 +119,9 @@ ifndef V
 endif
 $(B)/libferry.a: $(LIB) $(SIM)
 $(B)/libferry-view.a: $(VIEW)
+$(B)/viewer/cost.o: $(COST)
+	echo '  ld   $@'
+	ld -r $^ -o $@ && objcopy -G fy_run_findings -G fy_run_whatif $@
 # For pkg-config: as installed, and as built (PKG_CONFIG_PATH=build).
 MAKE_PC = sed -e 's|@VERSION@|$(VERSION)|; s|@VIEW_HOOK@|$(VIEW_HOOK)|; s|@VIEW_LIBS@|$(VIEW_LIBS)|' \
   -e 's|@CORE_LIBS@|$(CORE_LIBS)|; s|@PREFIX@|$(PREFIX)|'

@@ -302,7 +302,7 @@ static program view_in_child(const char *path)
     if (!p.pid) {
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
-        _exit(view_file(path, 18790, NULL));
+        _exit(view_files(path, NULL, 18790, NULL));
     }
     close(ends[1]);
     running = p.pid;

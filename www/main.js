@@ -2,6 +2,7 @@
 // step; the views are updated when it changes.
 
 import { clock } from './stage/clock.js';
+import { costs } from './cost/cost.js';
 import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
 import { lanesView } from './stage/lanes_view.js';
@@ -42,8 +43,9 @@ const views = {
   stage: stage(() => time.poke()),
   lanes: lanesView({ choose, seek: (t) => seek(t), poke: () => time.poke() }),
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
-  ledger: ledger($('figures')),
+  ledger: ledger($('figures'), $('clock-words')),
   table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
+  cost: costs(api, { runs: () => [...runs.values()], go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
 const pane = panes(() => refresh());
@@ -77,7 +79,9 @@ function frame(position) {
   }
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
-  views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
+  const hidden = shown.what === 'demo' && !!course?.guessing;
+  views.ledger.show(now, state.session, hidden);
+  views.cost.show(shown, position, hidden);
   say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position, step.kind === 'error' || scene.wrong);
   views.stage.paint({
     now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
@@ -202,6 +206,9 @@ function notice(words, kind = '') {
   $('notice').hidden = !$('notice').textContent;
 }
 
+// Two saved files: `ferry view A B`.
+const pair = (head) => mode === 'view' && head.runs?.length === 2 && head.runs.every((run) => run.what === 'view');
+
 // ---- runs and their events --------------------------------------------------------------------------
 
 function addRun(info) {
@@ -226,6 +233,7 @@ const on = {
     why = typeof head.why === 'string' ? head.why : '';
     folder($('folder'), head);
     for (const info of head.runs ?? []) addRun(info);
+    if (pair(head)) head.current = head.runs[0].run; // of two files the first, beside the second
     const run = runs.get(head.current);
     if (run && run !== shown) select(run, true);
     if (mode === 'lessons' && !course) begin(!run);
@@ -254,6 +262,7 @@ const on = {
     if (run !== shown) return;
     time.follow(false);
     if (died(run)) notice(killed(run), 'bad');
+    if (pair({ runs: [...runs.values()] }) && !run.asked) views.cost.compare(run, [...runs.values()][1]);
     time.poke();
   },
 
@@ -341,6 +350,7 @@ async function begin(play) {
   course = lessons(api, {
     opened(lesson) {
       write.show(lesson);
+      views.cost.lesson($('lesson-text'));
       views.verdict.hide();
     },
     ran(what, stay) {
@@ -383,6 +393,7 @@ for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)']
   matchMedia(query).addEventListener('change', () => {
     views.stage.repaint();
     views.lanes.repaint();
+    views.cost.repaint();
     time.poke();
   });
 }
@@ -408,6 +419,7 @@ window.ferry = {
   boxes: () => views.stage.boxes(),
   slices: () => views.lanes.seen(),
   view: () => views.lanes.view,
+  double: () => views.cost.seen(),
   works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
   seek(t) {

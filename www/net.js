@@ -12,9 +12,29 @@ export function takeToken(place = location, memory = sessionStorage, past = hist
   return memory.getItem('ferry-token') ?? '';
 }
 
+const MOST_TEXT = 64 << 20; // characters of a log that is fetched as a whole
+
 /** Requests with JSON bodies and answers. Throws an Error whose message can be shown. */
 export function api(token) {
   async function ask(path, body) {
+    const answer = await answerTo(path, body);
+    return answer.json().catch(() => ({}));
+  }
+
+  /** An answer of JSON lines; an invalid one becomes null. */
+  async function lines(path) {
+    const reader = (await answerTo(path)).body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += part.value;
+      if (text.length <= MOST_TEXT) continue;
+      reader.cancel();
+      throw new Error(`The run’s log is longer than ${MOST_TEXT >> 20} MiB, too long for the page; ferry compare takes it.`);
+    }
+    return text.split('\n').filter(Boolean).map(parse);
+  }
+
+  async function answerTo(path, body) {
     const headers = { 'X-Ferry-Token': token };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const options = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
@@ -22,13 +42,13 @@ export function api(token) {
     try {
       answer = await fetch(path, options);
     } catch {
-      throw new Error('The server does not answer. Is `make run` still running in the terminal?');
+      throw new Error('The server does not answer. Is it still running in the terminal?');
     }
+    if (answer.ok) return answer;
     const reply = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Error(reply.error ?? reply.message ?? `The server answered ${answer.status} to ${path}.`);
-    return reply;
+    throw new Error(reply.error ?? reply.message ?? `The server answered ${answer.status} to ${path}.`);
   }
-  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, body) };
+  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, body), lines };
 }
 
 /**

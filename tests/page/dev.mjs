@@ -16,7 +16,7 @@ const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '
 const CSP = "default-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** {url, port, send(message), add(run), lines(run, lines), end(run), close()}. */
-export async function serve({ mode = 'view', port = 0, why, runs = [], www = join(root, 'www'), token = 'dev0token' } = {}) {
+export async function serve({ mode = 'view', port = 0, why, runs = [], www = join(root, 'www'), token = 'dev0token', findings = { clock: 'model', findings: [] } } = {}) {
   const kept = [];
   const sockets = new Set();
   const saved = new Map();
@@ -43,6 +43,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
   }
 
   function route(method, path, body) {
+    if (/^\/api\/runs\/\d+\/findings$/.test(path)) return [200, findings];
     const [, id, what, n] = /^\/api\/lessons\/?([^/]*)\/?([^/]*)\/?(\d*)$/.exec(path) ?? [];
     if (id === undefined) return [404, { error: `no such path: ${path}` }];
     if (id === '') return [200, lessonsOnDisk().map(({ id: name, title, summary }) => ({ id: name, title, summary, done: false, attempts: 0 }))];

@@ -107,6 +107,17 @@ void say_fix(finding *x, const char *format, ...)
     va_end(args);
 }
 
+void could_try(finding *x, const char *change, const act *a, replay_how how, int64_t value)
+{
+    if (!x) return;
+    if (x->edit_count == x->edit_room) {
+        x->edit_room = x->edit_room ? 2 * x->edit_room : 4;
+        x->edits = memory_realloc(x->edits, (size_t)x->edit_room, sizeof *x->edits, "the findings");
+    }
+    x->change = change;
+    x->edits[x->edit_count++] = (replay_edit){a->seq, how, value};
+}
+
 /* ---- all of them ---- */
 
 static int compare(const void *pa, const void *pb)
@@ -202,6 +213,23 @@ bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, s
     return finish(f, h, trace_each(lines, size, add_event, h, err, room));
 }
 
+enum { LINES_AT_ONCE = 1 << 20 };
+
+void findings_of_feed(findings *f, feed *run)
+{
+    history *h = begin(f);
+    char err[200];
+    fy_text text = {0};
+    bool ok = true;
+    for (uint64_t cursor = 0; ok && feed_read(run, &cursor, &text, LINES_AT_ONCE); text.size = 0) {
+        if (text.lost) memory_fail("the lines of a run");
+        ok = trace_each(text.data, text.size, add_event, h, err, sizeof err); /* false: no line that a feed gives */
+    }
+    free(text.data);
+    if (feed_warning(run)) snprintf(f->note, sizeof f->note, "%s", feed_warning(run));
+    finish(f, h, true);
+}
+
 void findings_of_run(findings *f, const trace *run)
 {
     history *h = begin(f);
@@ -214,6 +242,7 @@ void findings_free(findings *f)
 {
     if (f->history) history_free(f->history);
     free(f->history);
+    for (int i = 0; i < f->count; i++) free(f->list[i].edits);
     free(f->list);
     *f = (findings){0};
 }

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feed.h"
+#include "replay.h"
+#include "text.h"
 #include "trace.h"
 
 typedef enum finding_weight {
@@ -32,7 +35,10 @@ typedef struct finding {
     int64_t seq;               /* of the first event that shows it */
     int64_t ns, bytes;         /* the cost; 0: none, or unknown */
     char what[480], fix[320];  /* the first occurrence, in a sentence or two; what to do */
-    int next;                  /* internal to findings.c: the next finding of the same line; -1 */
+    const char *change; /* what `ferry whatif` and the page can try: "without the second copies"; NULL: nothing */
+    replay_edit *edits; /* likewise, as changes of events; in no order */
+    int edit_count, edit_room;
+    int next; /* internal to findings.c: the next finding of the same line; -1 */
 } finding;
 
 typedef struct findings {
@@ -50,7 +56,11 @@ typedef struct findings {
 bool findings_of_file(findings *f, const char *path, char *err, size_t room);
 bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, size_t room);
 void findings_of_run(findings *f, const trace *run); /* strict */
+void findings_of_feed(findings *f, feed *run);       /* all lines so far */
 void findings_free(findings *f);
+
+/* As JSON: {"clock", "note", "findings": [...]}, at most so many; "more": how many were left out. */
+void findings_json(const findings *f, int most, fy_text *out);
 
 /* The rules by index; NULL past the last. */
 const finding_rule *findings_rule(int i);

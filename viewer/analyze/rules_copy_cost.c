@@ -17,6 +17,7 @@ void rule_blocking_pageable(findings *f, const history *h)
         const act *c = &h->acts[i];
         if (c->kind != FY_KIND_copy || !c->async || c->was_async || c->route != FY_WORD_staged) continue;
         finding *x = found(f, h, c->site, i, c->held, c->bytes);
+        could_try(x, "from page-locked memory", c, REPLAY_PIN, 0);
         if (!x || x->times > 1) continue;
         bool up = c->dir == FY_WORD_h2d;
         say_what(x,
@@ -52,6 +53,9 @@ static void end_batch(findings *f, const history *h, batch *r)
     if (done.count < MANY || done.fixed <= done.moving) return;
     const act *c = &h->acts[done.first];
     finding *x = found(f, h, c->site, done.first, done.fixed - done.fixed / done.count, done.bytes);
+    could_try(x, "as one copy", c, REPLAY_RESIZE, done.bytes);
+    for (int i = done.first + 1; i <= done.last; i++) /* between them lie no other copies over the bus */
+        if (is_small_copy(&h->acts[i])) could_try(x, "as one copy", &h->acts[i], REPLAY_LEAVE_OUT, 0);
     if (!x || x->times > 1) return;
     say_what(
         x, "%d consecutive copies of %lld bytes in total: starting them took %lld ns, transferring the bytes %lld ns.",

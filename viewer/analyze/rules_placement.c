@@ -82,6 +82,18 @@ static bool is_created_fresh(const history *h, int maker)
     return false;
 }
 
+/* The calls that make it run on the card that it is copied to. */
+static void try_there(finding *x, const history *h, int maker, const act *copy)
+{
+    static const char change[] = "created on the card";
+    int list[8];
+    could_try(x, change, copy, REPLAY_LEAVE_OUT, 0);
+    for (int steps = 0; maker >= 0 && steps < 8; steps++) {
+        could_try(x, change, &h->acts[maker], REPLAY_ON_CARD, copy->dst.device);
+        maker = act_reads(h, &h->acts[maker], list) == 1 ? h->storages[list[0]].first_touch : -1;
+    }
+}
+
 void rule_created_then_moved(findings *f, const history *h)
 {
     bool *set_up = set_up_copies(h);
@@ -92,6 +104,7 @@ void rule_created_then_moved(findings *f, const history *h)
         if (!made || !is_created_fresh(h, maker) || (set_up && set_up[i])) continue;
         char line[96], card[16];
         finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
+        if (x) try_there(x, h, maker, c);
         if (!x || x->times > 1) continue;
         device_name(c->dst.device, card);
         say_what(x,

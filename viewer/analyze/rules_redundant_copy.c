@@ -43,6 +43,7 @@ static void sent_again(findings *f, const history *h, int i, int k)
     char card[16], line[96];
     finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
     explained(f, i);
+    could_try(x, "without the repeated copies", c, REPLAY_LEAVE_OUT, 0);
     if (!x || x->times > 1) return;
     device_name(c->dst.device, card);
     line_of(h, before->site, c->site, line);
@@ -95,6 +96,8 @@ void rule_round_trip(findings *f, const history *h)
         char line[96], card[16];
         finding *x = found(f, h, back->site, i, act_ns(h, away) + act_ns(h, back), away->bytes + back->bytes);
         explained(f, i);
+        could_try(x, "without the copies there and back", away, REPLAY_LEAVE_OUT, 0);
+        could_try(x, "without the copies there and back", back, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
         device_name(back->dst.device, card);
         say_what(x, "%s was copied from %s at %s and is copied back unchanged: both copies are unnecessary.",
@@ -120,6 +123,7 @@ void rule_there_and_back(findings *f, const history *h)
         char line[96];
         finding *x = found(f, h, back->site, i, act_ns(h, back), back->bytes);
         explained(f, i);
+        could_try(x, "without the copy back", back, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
         say_what(x,
                  "%s was copied to the card at %s, did not change there, and is copied back: the host already has it.",
@@ -162,6 +166,7 @@ void rule_bounced(findings *f, const history *h)
         if (!is_cross(c, FY_WORD_p2p) || c->route != FY_WORD_host) continue;
         char from[16], to[16];
         finding *x = found(f, h, c->site, i, act_ns(h, c), 2 * c->bytes);
+        could_try(x, "with cards that reach each other's memory", c, REPLAY_PEER, 0);
         if (!x || x->times > 1) continue;
         device_name(c->src.device, from);
         device_name(c->dst.device, to);
@@ -208,6 +213,7 @@ void rule_unused_copy(findings *f, const history *h)
         const act *c = &h->acts[i];
         char to[16];
         finding *x = unused[i] ? found(f, h, c->site, i, act_ns(h, c), c->bytes) : NULL;
+        could_try(x, "without the copy that nothing reads", c, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
         say_what(x, "the copy of %s to %s was never read.", name_of(h, c->src.tensor), device_name(c->dst.device, to));
         if (!made_its_destination(h, c)) say_fix(x, "read the destination, or remove the copy");

@@ -64,7 +64,7 @@ static bool is_look(const history *h, const act *a)
 
 void rule_hidden_sync(findings *f, const history *h)
 {
-    int *steps = steps_of(h, is_look);
+    int *steps = steps_of(h, is_look), *read_at = by_site(h, -1); /* by site: its last copy */
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         bool waited = a->kind == FY_KIND_sync && is_hidden(a);
@@ -72,6 +72,9 @@ void rule_hidden_sync(findings *f, const history *h)
         finding *x = found(f, h, a->site, i, a->held, a->bytes);
         if (!x) continue;
         if (waited) x->times -= x->times > 1; /* the wait belongs to the copy before it */
+        int *last = &read_at[a->site];
+        if (!waited && *last >= 0) could_try(x, "reading the last value only", &h->acts[*last], REPLAY_LEAVE_OUT, 0);
+        if (!waited) *last = i;
         if (x->times > 1 || x->what[0]) continue;
 
         if (a->why == FY_WORD_size) {
@@ -94,6 +97,7 @@ void rule_hidden_sync(findings *f, const history *h)
                  does);
         say_fix(x, "keep the values on the card (add them up there), and read them every N steps or after the loop");
     }
+    free(read_at);
     free(steps);
 }
 
@@ -110,6 +114,7 @@ void rule_device_sync(findings *f, const history *h)
         const act *a = &h->acts[i];
         if (a->site < 0 || !is_device_sync(h, a) || steps[a->site] < STEPS - 1) continue;
         finding *x = found(f, h, a->site, i, a->held, 0);
+        could_try(x, "without these waits", a, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
         say_what(x, "in every step the host waits for all streams of the card.");
         say_fix(x,

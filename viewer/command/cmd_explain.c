@@ -59,36 +59,15 @@ static void print_text(const findings *f, const char *path)
                f->count ? "\n" : "");
 }
 
-static cJSON *finding_json(const finding *x)
-{
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "rule", x->rule->name);
-    cJSON_AddStringToObject(o, "about", x->rule->about);
-    cJSON_AddStringToObject(o, "weight", finding_weight_name(x->rule->weight));
-    if (x->line) {
-        json_text(o, "file", x->file, strlen(x->file));
-        cJSON_AddNumberToObject(o, "line", x->line);
-        json_text(o, "source", x->source, strlen(x->source));
-    }
-    cJSON_AddNumberToObject(o, "seq", (double)x->seq);
-    cJSON_AddNumberToObject(o, "times", x->times);
-    cJSON_AddNumberToObject(o, "ns", (double)x->ns);
-    cJSON_AddNumberToObject(o, "bytes", (double)x->bytes);
-    json_text(o, "what", x->what, strlen(x->what));
-    json_text(o, "fix", x->fix, strlen(x->fix));
-    return o;
-}
-
 static void print_json(const findings *f)
 {
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "clock", f->measured ? "measured" : "model");
-    if (*f->note) json_text(o, "note", f->note, strlen(f->note));
-    cJSON *list = cJSON_AddArrayToObject(o, "findings");
-    for (int i = 0; i < f->count; i++) cJSON_AddItemToArray(list, finding_json(&f->list[i]));
+    fy_text compact = {0};
+    findings_json(f, f->count, &compact);
+    cJSON *o = cJSON_ParseWithLength(compact.data, compact.size);
     char *text = cJSON_Print(o);
     puts(text);
     free(text);
+    free(compact.data);
     cJSON_Delete(o);
 }
 

@@ -13,13 +13,13 @@
 int command_view(const command *c, int argc, char **argv)
 {
     options o;
-    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host", 1)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host", 2)) return USAGE_ERROR;
     if (!o.word[0]) {
         fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
         return USAGE_ERROR;
     }
     if (o.no_browser) setenv("BROWSER", "none", 1);
-    return view_file(o.word[0], o.port, o.allow_host);
+    return view_files(o.word[0], o.word[1], o.port, o.allow_host);
 }
 
 int command_log(const command *c, int argc, char **argv)

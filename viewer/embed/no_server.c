@@ -15,9 +15,9 @@ server *server_start(const server_options *o, char *err, size_t room)
     return NULL;
 }
 
-int view_file(const char *path, int port, const char *allow_host)
+int view_files(const char *path, const char *other, int port, const char *allow_host)
 {
-    (void)path, (void)port, (void)allow_host;
+    (void)path, (void)other, (void)port, (void)allow_host;
     fprintf(stderr, "ferry: %s\n", why);
     return 1;
 }

@@ -1,4 +1,4 @@
-/* view.c: serves one run: a saved one (view_file), or the program's own while it runs (fy_viewer). */
+/* view.c: serves one run: a saved one (view_files), or the program's own while it runs (fy_viewer). */
 #define _GNU_SOURCE
 #include "log.h"
 #include "session.h"
@@ -89,32 +89,53 @@ static void end_run(run_server *s)
     s->ended = true;
 }
 
-/* ---- a saved run ---- */
+/* ---- saved runs ---- */
 
-int view_file(const char *path, int port, const char *allow_host)
+static feed *open_file(const char *path)
 {
     char err[512];
     feed *f = feed_of_file(path, err, sizeof err);
-    if (!f) {
-        fprintf(stderr, "ferry: %s\n", err);
-        return 1;
-    }
-    if (feed_warning(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_warning(f));
+    if (!f) fprintf(stderr, "ferry: %s\n", err);
+    else if (feed_warning(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_warning(f));
+    return f;
+}
+
+static const char *name_of_file(const char *path)
+{
     const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void end_file(run_server *s, const char *path)
+{
+    if (s->ended || !feed_ended(s->feed)) return;
+    if (!feed_warning(s->feed) && feed_is_truncated(s->feed))
+        fprintf(stderr, "ferry: %s was cut off; the page shows the part that could be read\n", path);
+    end_run(s);
+}
+
+int view_files(const char *path, const char *other, int port, const char *allow_host)
+{
+    feed *f = open_file(path), *g = f && other ? open_file(other) : NULL;
+    if (!f || (other && !g)) return feed_free(f), 1;
+    /* two files of the same name are told apart by their paths */
+    bool alike = other && !strcmp(name_of_file(path), name_of_file(other));
     char *real = realpath(path, NULL), *end = real ? strrchr(real, '/') : NULL;
     if (end) end[end == real] = '\0'; /* the file's folder */
     const server_options options = {.port = port, .mode = "view", .folder = real, .allow_host = allow_host};
-    run_server s = {0};
+    run_server s = {0}, t = {.ended = true};
     catch_stop_signals();
-    bool shown = start_server(&s, f, slash ? slash + 1 : path, &options);
+    bool shown = start_server(&s, f, alike ? path : name_of_file(path), &options);
     free(real);
-    if (!shown) return 1;
+    if (!shown) return feed_free(g), 1;
+    if (g) {
+        t = (run_server){.server = s.server, .feed = g};
+        t.run = server_add_run(t.server, g, NULL, "view", alike ? other : name_of_file(other));
+    }
     browser_announce(s.server, port, stdout);
     do {
-        if (s.ended || !feed_ended(f)) continue;
-        if (!feed_warning(f) && feed_is_truncated(f))
-            fprintf(stderr, "ferry: %s was cut off; the page shows the part that could be read\n", path);
-        end_run(&s);
+        end_file(&s, path);
+        end_file(&t, other);
     } while (!sleep_ms(POLL_MS));
     server_stop(s.server);
     return 0;

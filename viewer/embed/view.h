@@ -2,9 +2,9 @@
 #ifndef FERRY_VIEW_H
 #define FERRY_VIEW_H
 
-/* `ferry view FILE`: serves a saved run, or one that is still being written, until Ctrl-C or SIGTERM.
- * Returns an exit status; prints errors to stderr. port: the first to try. */
-int view_file(const char *path, int port, const char *allow_host);
+/* `ferry view FILE`: serves a saved run, or one that is still being written, until Ctrl-C or SIGTERM; with another one
+ * to compare it with, which may be NULL. Returns an exit status; prints errors to stderr. port: the first to try. */
+int view_files(const char *path, const char *other, int port, const char *allow_host);
 
 /* FERRY_VIEW and --view: serves this program's log from a separate process, forked here; call it before
  * the program starts a thread. Returns the process's pid, or -1 after printing the reason. No code of the

@@ -2,6 +2,7 @@
  * The gate is checked first. There is no document root: no request path reaches the file system. */
 #define _GNU_SOURCE
 #include <civetweb.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "assets.h"
 #include "gate.h"
 #include "memory.h"
+#include "run_cost.h"
 #include "serving.h"
 #include "text.h"
 
@@ -126,6 +128,42 @@ static int answer_lines(server *s, struct mg_connection *conn, int number)
     return 200;
 }
 
+/* ---- what a run cost ---- */
+
+/* /api/runs/N/findings, or /api/runs/N/whatif/RULE/SEQ. */
+typedef struct cost_request {
+    int run;
+    char rule[41]; /* "": findings */
+    int64_t seq;
+} cost_request;
+
+static bool read_cost_path(const char *path, cost_request *q)
+{
+    int end = 0;
+    *q = (cost_request){0};
+    if (sscanf(path, "/api/runs/%6d/findings%n", &q->run, &end) == 1 && end && !path[end]) return q->run > 0;
+    end = 0;
+    int read = sscanf(path, "/api/runs/%6d/whatif/%40[a-z-]/%12" SCNd64 "%n", &q->run, q->rule, &q->seq, &end);
+    return read == 3 && end && !path[end] && q->run > 0 && q->seq >= 0;
+}
+
+static int answer_cost(server *s, struct mg_connection *conn, const cost_request *q)
+{
+    char err[512] = "the run has not ended yet; ask again when it has";
+    fy_text text = {0};
+    int status = 409;
+    stream *r = hub_retain_run(&s->hub, q->run);
+    if (!r) return send_problem(conn, 404, "there is no such run; only the last 16 are kept");
+    if (hub_run_is_over(&s->hub, r))
+        status = *q->rule ? fy_run_whatif(r->feed, q->rule, q->seq, &text, err, sizeof err)
+                          : fy_run_findings(r->feed, &text);
+    hub_release_run(&s->hub, r);
+    if (status == 200) send_body(conn, 200, "application/x-ndjson; charset=utf-8", "", text.data, text.size);
+    else send_problem(conn, status, err);
+    free(text.data);
+    return status;
+}
+
 /* ---- the one-time URL ---- */
 
 /* Every user of this machine can read the code in the process list: it works once, and only for this user or
@@ -192,8 +230,11 @@ static int answer(server *s, struct mg_connection *conn, const char *method, con
     int number = 0, end = 0;
     bool lines = sscanf(path, "/api/runs/%6d/log%n", &number, &end) == 1 && number && end && !path[end];
     if (lines && get) return answer_lines(s, conn, number);
+    cost_request asked;
+    bool cost = read_cost_path(path, &asked);
+    if (cost && get) return answer_cost(s, conn, &asked);
 
-    bool known = a || lines;
+    bool known = a || lines || cost;
     for (const route *match = s->routes; match && match->method; match++) {
         size_t n = strlen(match->prefix);
         if (strncmp(path, match->prefix, n) != 0 || (path[n] && path[n] != '/')) continue;

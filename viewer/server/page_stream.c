@@ -102,6 +102,14 @@ void hub_release_run(hub *h, stream *r)
     pthread_mutex_unlock(&h->lock);
 }
 
+bool hub_run_is_over(hub *h, const stream *r)
+{
+    pthread_mutex_lock(&h->lock);
+    bool over = r->ended;
+    pthread_mutex_unlock(&h->lock);
+    return over || feed_ended(r->feed);
+}
+
 bool hub_acknowledged(hub *h)
 {
     pthread_mutex_lock(&h->lock);

@@ -43,7 +43,8 @@ int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const cha
 void hub_run_ended(hub *h, int number);
 stream *hub_retain_run(hub *h, int number); /* NULL: no such run; release it with hub_release_run */
 void hub_release_run(hub *h, stream *r);
-void hub_broadcast(hub *h, char *text); /* to every client, and to each that connects later; takes ownership */
+bool hub_run_is_over(hub *h, const stream *r); /* no more of its program's events will come */
+void hub_broadcast(hub *h, char *text);        /* to every client, and to each that connects later; takes ownership */
 bool hub_acknowledged(hub *h);
 int hub_count_clients(hub *h);
 

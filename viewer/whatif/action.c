@@ -11,17 +11,28 @@ int action_card(uint8_t device) { return device < REPLAY_CARDS ? device : 0; }
 static int64_t amount_of(int64_t n) { return n >= 0 && n <= (int64_t)1 << 53 ? n : -1; }
 static int stream_of(int64_t n) { return n < 0 ? -1 : n < INT_MAX ? (int)n : INT_MAX; }
 
-/* The complete event of a copy or an op follows within a few events. */
+int action_complete(const trace *t, int i, uint32_t id)
+{
+    for (int j = i + 1; j < t->count && j < i + 8; j++)
+        if (t->events[j].kind == FY_KIND_complete && t->events[j].is.complete.id == id) return j;
+    return -1;
+}
+
+int action_copy_wait(const trace *t, int i)
+{
+    for (int j = i + 1; j < t->count && j < i + 8; j++)
+        if (t->events[j].kind == FY_KIND_sync && t->events[j].is.sync.cause == t->events[i].seq + 1) return j;
+    return -1;
+}
+
 static void read_complete(const trace *t, int i, uint32_t id, action *a)
 {
-    for (int j = i + 1; j < t->count && j < i + 8; j++) {
-        const fy_ev_complete *is = &t->events[j].is.complete;
-        if (t->events[j].kind != FY_KIND_complete || is->id != id) continue;
-        a->start = is->start;
-        a->end = is->end;
-        if (a->kind == OP && a->held == 0 && a->start == a->end && is->overhead == 0) a->kind = NOTHING;
-        return;
-    }
+    int j = action_complete(t, i, id);
+    if (j < 0) return;
+    const fy_ev_complete *is = &t->events[j].is.complete;
+    a->start = is->start;
+    a->end = is->end;
+    if (a->kind == OP && a->held == 0 && a->start == a->end && is->overhead == 0) a->kind = NOTHING;
 }
 
 static void read_copy(const trace *t, int i, action *a)
@@ -35,12 +46,8 @@ static void read_copy(const trace *t, int i, action *a)
     a->bytes = amount_of(is->bytes);
     a->held = amount_of(is->held);
     /* A blocking copy to the host first waits for the card's earlier work; that wait has a sync event of its own. */
-    for (int j = i + 1; j < t->count && j < i + 8; j++) {
-        const fy_event *e = &t->events[j];
-        if (e->kind != FY_KIND_sync || e->is.sync.cause != t->events[i].seq + 1) continue;
-        a->held += amount_of(e->is.sync.held);
-        break;
-    }
+    int wait = action_copy_wait(t, i);
+    if (wait >= 0) a->held += amount_of(t->events[wait].is.sync.held);
     a->peer = is->route == FY_WORD_direct;
     a->copy = (fy_copy_work){.stream = a->stream,
                              .bytes = (size_t)a->bytes,

@@ -33,5 +33,9 @@ typedef struct action {
 
 int action_card(uint8_t device); /* 1: cuda:0 ...; 0: the host, or no device */
 action action_read(const trace *t, int i);
+/* The complete event of work `id`, and the wait at the start of a blocking copy; both follow the event i of the work
+ * within a few events. -1: not there. */
+int action_complete(const trace *t, int i, uint32_t id);
+int action_copy_wait(const trace *t, int i);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct replayer {
     const trace *t;
     const replay_plan *plan;
     timeline logged, changed;
-    int cards;
+    int cards, edit;       /* edit: the next one */
     int64_t thread, chunk; /* the smallest staging buffer */
     char *err;
     size_t room;
@@ -45,7 +45,7 @@ static bool refuse(replayer *p, const fy_event *e, const char *what)
 
 /* ---- performing an action ---- */
 
-static fy_time copy(timeline *w, const action *a)
+static fy_time copy(timeline *w, const action *a, fy_copy_work *done)
 {
     fy_copy_work c = a->copy;
     if (a->kind == PEER_COPY) fy_timing_copy_peer(w->card[a->card], w->card[a->peer_card], w->now, a->peer, &c);
@@ -60,6 +60,7 @@ static fy_time copy(timeline *w, const action *a)
     l->bytes[direction] += (int64_t)c.bytes;
     l->wire[direction] += c.time.wire;
     l->staging += c.time.staging;
+    *done = c;
     return c.time;
 }
 
@@ -94,11 +95,12 @@ static fy_time wait(timeline *w, const action *a)
     return t;
 }
 
-static fy_time perform(timeline *w, const action *a)
+/* done: of a copy, how it went. */
+static fy_time perform(timeline *w, const action *a, fy_copy_work *done)
 {
     fy_time t = {.start = w->now, .end = w->now};
     fy_timing *card = w->card[a->card];
-    if (a->kind == COPY || a->kind == PEER_COPY) t = copy(w, a);
+    if (a->kind == COPY || a->kind == PEER_COPY) t = copy(w, a, done);
     else if (a->kind == OP) t = run(w, a);
     else if (a->kind == SYNC) t = wait(w, a);
     else if (a->kind == SEGMENT_ALLOC) fy_timing_alloc(card, w->now, a->bytes, a->mem, &t);
@@ -112,13 +114,98 @@ static fy_time perform(timeline *w, const action *a)
 
 /* The action with the plan's changes. Ferry's own buffers, for an item or a print, have no storage and stay pageable;
  * copies to the host stay blocking, since the program reads the result next. */
-static action apply_plan(const replay_plan *plan, const fy_event *e, action a)
+static action apply_plan(const replay_plan *plan, const replay_edit *edit, const fy_event *e, action a)
 {
     if (a.kind == COPY && plan->pinned && e->is.copy.src.storage && e->is.copy.dst.storage) a.copy.pinned = true;
     if (a.kind == COPY && plan->async && a.copy.dir == FY_WORD_h2d) a.copy.async = true;
     if (plan->peer_on) a.peer = true;
     if (plan->peer_off) a.peer = false;
+    bool moves = edit && (a.kind == COPY || a.kind == PEER_COPY);
+    if (moves && edit->how == REPLAY_PIN) a.copy.pinned = true;
+    if (moves && edit->how == REPLAY_PEER) a.peer = true;
+    if (moves && edit->how == REPLAY_RESIZE) a.bytes = edit->value, a.copy.bytes = (size_t)edit->value;
+    if (edit && edit->how == REPLAY_ON_CARD && a.kind == HOST && e->kind == FY_KIND_op)
+        a.kind = OP, a.card = (int)edit->value, a.stream = 0;
     return a;
+}
+
+/* The edit of this event; NULL: none. */
+static const replay_edit *edit_of(replayer *p, const fy_event *e)
+{
+    const replay_plan *plan = p->plan;
+    while (p->edit < plan->edit_count && plan->edits[p->edit].seq < (int64_t)e->seq) p->edit++;
+    const replay_edit *edit = p->edit < plan->edit_count ? &plan->edits[p->edit] : NULL;
+    return edit && edit->seq == (int64_t)e->seq ? edit : NULL;
+}
+
+/* ---- what the changed log says ---- */
+
+static void tell_nothing(replayer *p)
+{
+    for (int i = 0; p->plan->moments && i < p->t->count; i++)
+        p->plan->moments[i] = (replay_moment){
+            .t = -1, .held = -1, .start = -1, .wire = -1, .staging = -1, .overhead = -1, .when = -1, .bytes = -1};
+}
+
+/* When event i was emitted. An event that takes no time keeps its distance from the last one that does. */
+static void tell_time(replayer *p, int i)
+{
+    replay_moment *all = p->plan->moments;
+    if (!all) return;
+    int64_t since = p->t->events[i].t - p->logged.now;
+    all[i].t = p->changed.now + (since > 0 && p->t->events[i].t <= most_time ? since : 0);
+    if (i && all[i].t < all[i - 1].t) all[i].t = all[i - 1].t;
+}
+
+static int complete_of(const replayer *p, int i)
+{
+    const fy_event *e = &p->t->events[i];
+    if (e->kind != FY_KIND_copy && e->kind != FY_KIND_op) return -1;
+    return action_complete(p->t, i, e->kind == FY_KIND_copy ? e->is.copy.id : e->is.op.id);
+}
+
+/* Work of the host begins and ends as much earlier as everything after it. */
+static void tell_shift(replayer *p, int i)
+{
+    int j = complete_of(p, i);
+    if (!p->plan->moments || j < 0 || p->t->events[j].is.complete.start < 0) return;
+    const fy_ev_complete *is = &p->t->events[j].is.complete;
+    int64_t shift = p->changed.now - p->logged.now;
+    p->plan->moments[j].start = is->start + shift < 0 ? 0 : is->start + shift;
+    p->plan->moments[j].end = p->plan->moments[j].start + (is->end > is->start ? is->end - is->start : 0);
+}
+
+static void tell_left_out(replayer *p, int i)
+{
+    int also[] = {i, complete_of(p, i), p->t->events[i].kind == FY_KIND_copy ? action_copy_wait(p->t, i) : -1};
+    for (int k = 0; p->plan->moments && k < 3; k++)
+        if (also[k] >= 0) p->plan->moments[also[k]].left_out = true;
+}
+
+/* a: the action as changed, which took `got` from `before` on; done: how it went, if it is a copy. */
+static void tell_work(replayer *p, int i, const action *a, int64_t before, const fy_time *got, const fy_copy_work *done)
+{
+    replay_moment *m = p->plan->moments;
+    if (!m) return;
+    bool copies = a->kind == COPY || a->kind == PEER_COPY;
+    m[i].held = got->held;
+    if (a->kind == EVENT_RECORD) m[i].when = p->changed.reached[a->event];
+    if (copies || a->kind == OP) {
+        int j = complete_of(p, i), wait = copies ? action_copy_wait(p->t, i) : -1;
+        m[i].start = got->start, m[i].end = got->end;
+        m[i].wire = got->wire, m[i].staging = got->staging, m[i].overhead = got->overhead;
+        m[i].card = a->kind == OP ? (uint8_t)a->card : 0;
+        if (copies) m[i].route = done->route, m[i].was_async = done->was_async, m[i].pinned = a->copy.pinned;
+        if (copies) m[i].bytes = (int64_t)a->copy.bytes;
+        if (j >= 0) m[j] = m[i], m[j].bytes = m[j].held = -1;
+        if (wait >= 0) { /* divided as lib/ops/transfer.c does */
+            fy_time call_cost;
+            fy_timing_call(p->changed.card[a->card], 0, &call_cost);
+            int64_t ns = got->start - before - call_cost.held;
+            m[wait].held = ns < 0 ? 0 : ns < got->held ? ns : got->held;
+            m[i].held -= m[wait].held;
+        }
+    }
 }
 
 /* ---- both timelines, step by step ---- */
@@ -168,22 +255,37 @@ static bool step(replayer *p, int i)
     int64_t t = time_of(e);
     bool waits_for_event = a.event > 0 && (a.kind == STREAM_WAIT || a.kind == SYNC);
     if (a.kind == NOTHING || (waits_for_event && p->logged.reached[a.event] < 0))
-        return true; /* never recorded: no wait */
+        return tell_shift(p, i), true; /* never recorded: no wait */
+    const replay_edit *edit = edit_of(p, e);
+    bool left_out = edit && edit->how == REPLAY_LEAVE_OUT;
+    action b = apply_plan(p->plan, edit, e, a);
+    fy_copy_work went = {0};
     if (a.kind == HOST) {
         if (!advance_to(p, e, t - a.held)) return false;
-        advance(p, a.held);
+        p->logged.now += a.held;
         p->logged.ledger.own += a.held;
+        int64_t before = p->changed.now;
+        if (b.kind != HOST && !left_out && is_valid(p, e, &b)) {
+            fy_time got = perform(&p->changed, &b, &went);
+            return tell_work(p, i, &b, before, &got, &went), true;
+        }
+        if (left_out) return tell_left_out(p, i), true;
+        p->changed.now += a.held;
         p->changed.ledger.own += a.held;
-        return true;
+        return tell_shift(p, i), true;
     }
     if (!is_valid(p, e, &a)) return false;
 
     fy_time cost;
     fy_timing_call(p->logged.card[a.card], 0, &cost);
     if (!advance_to(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
-    action b = apply_plan(p->plan, e, a);
-    fy_time got = perform(&p->logged, &a);
-    perform(&p->changed, &b);
+    int64_t before = p->changed.now;
+    fy_time got = perform(&p->logged, &a, &went);
+    if (left_out) tell_left_out(p, i);
+    else {
+        fy_time other = perform(&p->changed, &b, &went);
+        tell_work(p, i, &b, before, &other, &went);
+    }
 
     if (p->changed.now > most_time || fy_timing_tail(p->changed.card[a.card], -1) > most_time)
         return refuse(p, e, "would end later than the model can represent (36 years)");
@@ -291,7 +393,9 @@ bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *oth
 {
     replayer p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
     bool ok = open_cards(&p) && make_events(&p);
-    for (int i = 0; ok && i < t->count; i++) ok = step(&p, i);
+    if (ok) tell_nothing(&p);
+    for (int i = 0; ok && i < t->count; i++)
+        if ((ok = step(&p, i))) tell_time(&p, i);
     if (ok && t->count) ok = advance_to(&p, &t->events[t->count - 1], time_of(&t->events[t->count - 1]));
     close_timeline(&p.logged);
     close_timeline(&p.changed);

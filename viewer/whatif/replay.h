@@ -9,13 +9,43 @@
 
 enum { REPLAY_H2D, REPLAY_D2H, REPLAY_D2D, REPLAY_P2P, REPLAY_WAYS, REPLAY_CARDS = 9 };
 
+/* A change of one event. */
+typedef enum replay_how {
+    REPLAY_LEAVE_OUT, /* it does not happen */
+    REPLAY_PIN,       /* a copy: its host memory is page-locked */
+    REPLAY_RESIZE,    /* a copy of so many bytes */
+    REPLAY_ON_CARD,   /* an op of the host runs on card `value` instead; 1: cuda:0 */
+    REPLAY_PEER,      /* a copy between cards goes directly */
+} replay_how;
+
+typedef struct replay_edit {
+    int64_t seq; /* of the event */
+    replay_how how;
+    int64_t value;
+} replay_edit;
+
+/* An event with the changes; times in ns. Those of a copy or an op are also those of its complete. */
+typedef struct replay_moment {
+    int64_t t;                                   /* when it was emitted */
+    int64_t held;                                /* -1: as logged */
+    int64_t start, end, wire, staging, overhead; /* -1: as logged */
+    int64_t when;                                /* of an event_record; -1: as logged */
+    int64_t bytes;                               /* of a copy; -1: as logged */
+    fy_word route;                               /* none: as logged */
+    bool was_async, pinned, left_out;
+    uint8_t card; /* an op of the host that runs there; 0: none */
+} replay_moment;
+
 /* The changes to replay with. */
 typedef struct replay_plan {
-    const fy_card *card;    /* for every card; NULL: as in the log */
-    int64_t bus;            /* bytes per second; 0: the card's own */
-    bool pinned;            /* the program's host memory is page-locked */
-    bool async;             /* copies to a card are non_blocking */
-    bool peer_on, peer_off; /* copies between cards: direct, or through the host; neither: as in the log */
+    const fy_card *card;      /* for every card; NULL: as in the log */
+    int64_t bus;              /* bytes per second; 0: the card's own */
+    bool pinned;              /* the program's host memory is page-locked */
+    bool async;               /* copies to a card are non_blocking */
+    bool peer_on, peer_off;   /* copies between cards: direct, or through the host; neither: as in the log */
+    const replay_edit *edits; /* by seq, each event at most once */
+    int edit_count;
+    replay_moment *moments; /* out, by event; NULL: not wanted */
 } replay_plan;
 
 /* Where the time went, in ns. Parts overlap: they do not add up to the total. */

@@ -55,6 +55,7 @@ function code(words, language) {
   if (language === 'c') inner.append(highlight(words));
   else inner.textContent = words;
   const block = make('pre', inner);
+  if (language) block.dataset.language = language; // a block of some languages becomes something else (cost/fare.js)
   block.tabIndex = 0; // long lines can be scrolled by keyboard
   return block;
 }

@@ -4,7 +4,7 @@
 // be queued or running, and the call of a later event may have begun. Both are added here: what the memories' headings,
 // the cores, the cost and, by clock, the sentence say is read off `instant(run, t)`.
 
-import { list } from './fields.js';
+import { int, list } from './fields.js';
 import { handleOf } from './state.js';
 import { progress, share, transfer } from './transfer.js';
 
@@ -54,13 +54,14 @@ export function instant(run, t, until = Infinity) {
 
 /**
  * Bytes that have arrived, copies and ops that have ended, and the time for which calls have blocked the host: {h2d, d2h:
- * {bytes, trips, under}, held, cpu, gpu, running}; under, running: copies and ops that have begun or are queued. The state
+ * {bytes, trips, wire, under}, held, cpu, gpu, running}; wire: ns for which the bus has carried them; under, running: copies
+ * and ops that have begun or are queued. The state
  * counts a call when it has returned: what is in flight of it is taken off, what a call that blocks has done is added.
  */
 function costAt(state, t, copies, ops, threads) {
   const { h2d, d2h, held, ops: counts } = state.ledger;
   const cost = {
-    h2d: { bytes: h2d.bytes, trips: h2d.trips, under: 0 }, d2h: { bytes: d2h.bytes, trips: d2h.trips, under: 0 },
+    h2d: { bytes: h2d.bytes, trips: h2d.trips, wire: h2d.wire, under: 0 }, d2h: { bytes: d2h.bytes, trips: d2h.trips, wire: d2h.wire, under: 0 },
     held: threads.reduce((sum, call) => sum + t - call.from, held), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
   };
   for (const c of copies) {
@@ -70,6 +71,7 @@ function costAt(state, t, copies, ops, threads) {
     way.under++;
     way.trips -= Number(counted);
     way.bytes += c.arrived - (counted ? c.bytes : 0);
+    way.wire += c.wire.done - (c.wire.told <= state.seq ? c.wire.all : 0);
   }
   for (const op of ops) if (op.seq <= state.seq) cost[op.device === 'cpu' ? 'cpu' : 'gpu']--;
   return cost;
@@ -97,8 +99,17 @@ function copyAt(work, t, devices) {
   const course = courseOf(work, devices);
   return {
     id: work.id, seq: work.seq, src: e.src ?? {}, dst: e.dst ?? {}, dir: e.dir, route: e.route, stream: e.stream,
-    bytes: course.bytes, chunk: course.chunks[0]?.bytes ?? course.bytes, start: work.start, end: work.end, phase: phaseAt(work, t), ...progress(course, t),
+    bytes: course.bytes, chunk: course.chunks[0]?.bytes ?? course.bytes, start: work.start, end: work.end, phase: phaseAt(work, t), wire: wireAt(work, course, t), ...progress(course, t),
   };
+}
+
+// How long the bus has carried it: {done, all} in ns; told: the event that tells it, when the state counts all of it.
+function wireAt({ event, complete }, course, t) {
+  const hop = event.route === 'staged' && event.dir === 'h2d' ? -1 : 0;
+  const hops = course.chunks.map((chunk) => chunk.hops.at(hop));
+  const until = (time) => hops.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(time, to) - from), 0);
+  const all = complete ? Math.max(0, int(complete.wire, course.end - course.start)) : 0;
+  return { done: all * share(until(t), 0, until(Infinity)), all, told: int(complete?.seq, Infinity) };
 }
 
 function opAt(work, t) {

@@ -44,7 +44,7 @@ export function initial() {
   };
 }
 
-const flow = () => ({ trips: 0, bytes: 0, time: 0 });
+const flow = () => ({ trips: 0, bytes: 0, time: 0, wire: 0 });
 
 const dims = (v) => list(v).filter(Number.isFinite);
 
@@ -157,8 +157,10 @@ const on = {
     s.work.delete(id);
     const start = int(e.start);
     const end = Math.max(start, int(e.end));
-    if (work.kind === 'copy') flowOf(s, work.dir).time += end - start;
-    else s.ledger.busy += end - start;
+    if (work.kind === 'copy') {
+      flowOf(s, work.dir).time += end - start;
+      flowOf(s, work.dir).wire += Math.max(0, int(e.wire, end - start));
+    } else s.ledger.busy += end - start;
   },
 
   sync(s, e) {

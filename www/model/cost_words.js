@@ -1,0 +1,42 @@
+// cost_words.js: what a run has cost by a moment, in plain words, and by how much two runs differ. Pure.
+
+import * as units from './units.js';
+
+const ns = (t) => units.time(Math.round(t));
+const size = (n) => units.bytes(Math.floor(n));
+const underway = (n) => (n ? `, ${n} under way` : '');
+
+const way = ({ trips, bytes, wire, under }, where) => `${units.plural(trips, 'trip')} ${where}, ${size(bytes)}, ${ns(wire)} on the bus${underway(under)}`;
+
+/**
+ * The cost of an instant (instant.js) as lines: [{key, figure, rest}], each a sentence that begins with its figure. hidden: the learner still has to
+ * guess the copies, so nothing about them is told.
+ */
+export function costLines({ t, cost }, hidden = false) {
+  const { h2d, d2h, held, cpu, gpu, running } = cost;
+  const bus = hidden ? [{ key: 'bus', figure: '?', rest: ' copies over the bus: after your guess' }] : trips(h2d, d2h);
+  return [
+    ...bus,
+    { key: 'waited', figure: held > 0 ? `The program waited ${ns(held)}` : 'The program has not waited', rest: held > 0 ? ` of ${ns(t)} in calls` : ' in any call' },
+    { key: 'ops', figure: units.plural(cpu + gpu, 'operation'), rest: `: ${units.number(cpu)} on the CPU, ${units.number(gpu)} on the GPU${underway(running)}` },
+  ];
+}
+
+function trips(h2d, d2h) {
+  const all = { trips: h2d.trips + d2h.trips, bytes: h2d.bytes + d2h.bytes, wire: h2d.wire + d2h.wire, under: h2d.under + d2h.under };
+  if (!all.trips && !all.under) return [{ key: 'bus', figure: 'No trip over the bus', rest: ' so far' }];
+  const line = (key, flow, where) => {
+    if (!flow.trips) return { key, figure: `${units.plural(flow.under, 'trip')} ${where} under way`, rest: flow.bytes >= 1 ? `, ${size(flow.bytes)} so far, ${ns(flow.wire)} on the bus` : ': nothing has arrived' };
+    const [figure, ...rest] = way(flow, where).split(', ');
+    return { key, figure, rest: `, ${rest.join(', ')}` };
+  };
+  const parts = [line('there', h2d, 'to the GPU'), line('back', d2h, 'back to the CPU')].filter((_, i) => [h2d, d2h][i].trips || [h2d, d2h][i].under);
+  return parts.length < 2 ? parts : [{ key: 'bus', figure: units.plural(all.trips, 'trip'), rest: ` over the bus, ${size(all.bytes)}` }, ...parts];
+}
+
+/** Where the times come from: "Modelled as NVIDIA H200, not measured." clock: the session's; card: its name, or ''. */
+export function clockWords(clock, card) {
+  const name = card.replace(/ \((simulated|modelled)\)$/, '');
+  if (clock === 'measured') return `Measured${name ? ` on ${name}` : ''}.`;
+  return `Modelled${name ? ` as ${name}` : ''}, not measured.`;
+}
