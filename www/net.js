@@ -7,13 +7,32 @@ export function takeToken(place = location, memory = sessionStorage, past = hist
   const found = /[#&]token=([0-9A-Za-z_-]+)/.exec(place.hash);
   if (found) {
     memory.setItem('ferry-token', found[1]);
-    past.replaceState(null, '', place.pathname + place.search);
+    const rest = place.hash.slice(1).split('&').filter((part) => part && !part.startsWith('token=')).join('&'); // a deep link
+    past.replaceState(null, '', place.pathname + place.search + (rest && `#${rest}`));
   }
   return memory.getItem('ferry-token') ?? '';
 }
 
+/** A name for this tab, kept through a reload: the server says which tab asked for a run. A duplicated tab gets its own. */
+export function tabName(memory = sessionStorage) {
+  const reloaded = performance.getEntriesByType('navigation')[0]?.type === 'reload';
+  const name = (reloaded && memory.getItem('ferry-tab')) || Math.random().toString(36).slice(2, 12);
+  memory.setItem('ferry-tab', name);
+  return name;
+}
+
+/** The text of a run's log from the server; null if it has none. */
+export async function logOf(token, run) {
+  try {
+    const answer = await fetch(`/api/runs/${run}/log`, { headers: { 'X-Ferry-Token': token } });
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Requests with JSON bodies and answers. Throws an Error whose message can be shown. */
-export function api(token) {
+export function api(token, tab) {
   async function ask(path, body) {
     const headers = { 'X-Ferry-Token': token };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -28,11 +47,11 @@ export function api(token) {
     if (!answer.ok) throw new Error(reply.error ?? reply.message ?? `The server answered ${answer.status} to ${path}.`);
     return reply;
   }
-  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, body) };
+  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, { tab, ...body }) };
 }
 
 /**
- * Follows the server's runs. on: {hello, run, events, ended, status, link}; `link` gets "open",
+ * Follows the server's runs. on: {hello, run, events, ended, status, link}; hello returns the run to follow; `link` gets "open",
  * "lost" (retrying), "refused" (never connected, retrying) and "replaced" (final: another server runs at
  * this address and rejects the token). resume(run) returns the number of events already received.
  */
@@ -69,13 +88,9 @@ export function connect(token, on, resume) {
     const head = parse(end < 0 ? data : data.slice(0, end));
     if (head?.type === 'events') return on.events(head, lines(data, end));
     if (head?.type === 'hello') {
-      on.hello(head);
-      if (head.current) watch(head.current);
-    } else if (head?.type === 'run') {
-      current = head.run;
-      acked = -1;
-      on.run(head);
-    } else if (head?.type === 'ended') on.ended(head);
+      const run = on.hello(head);
+      if (run) watch(run);
+    } else if (head?.type === 'run') on.run(head);  else if (head?.type === 'ended') on.ended(head);
     else if (head?.type === 'status') on.status(head);
     return undefined;
   }

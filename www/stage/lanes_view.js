@@ -7,6 +7,7 @@ import { nextMatch } from '../model/lane_search.js';
 import { lanesOf } from '../model/lanes.js';
 import * as units from '../model/units.js';
 import { sentence } from '../model/words.js';
+import { sharpness } from './canvas_util.js';
 import { theme } from './colours.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
 import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
@@ -92,7 +93,7 @@ export function lanesView(on) {
   function arrange(parts) {
     width ||= Math.floor(root.clientWidth);
     const plan = lanePlan(parts, width, innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800) ? 18 : 15);
-    const scale = Math.max(1, window.devicePixelRatio || 1);
+    const scale = sharpness(root);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
     root.style.height = `${plan.height}px`;
@@ -123,7 +124,8 @@ export function lanesView(on) {
 
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
-    return { x: event.clientX - box.x, y: event.clientY - box.y };
+    const zoom = canvas.currentCSSZoom ?? 1;
+    return { x: (event.clientX - box.x) / zoom, y: (event.clientY - box.y) / zoom };
   };
 
   // What is drawn at (x, y): {one, lane}, or null.
@@ -336,6 +338,11 @@ export function lanesView(on) {
     show,
     /** The time when so much (0 to 1) more of the axis has passed: faster through a break than elsewhere. */
     after: (t, part) => (course ? course.toTime(course.toUnits(t) + part * course.units) : t),
+    /** What is on show, for another canvas: {w, h, draw(c)}; null before there is any. */
+    part: () => scene && { w: size.w, h: size.h, draw(other) {
+      drawStill(other, scene);
+      drawMoving(other, scene);
+    } },
     /** The theme may have changed. */
     repaint() {
       colors = theme(getComputedStyle(document.body));
