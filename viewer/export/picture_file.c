@@ -84,7 +84,7 @@ static pid_t start_browser(const char *path, const char *profile, const char *ur
                     "--disable-background-networking",
                     "--disable-component-update",
                     "--disable-sync",
-                    "--window-size=1440,900",
+                    "--window-size=1440,1100",
                     (char *)profile,
                     "--virtual-time-budget=20000",
                     "--dump-dom",
