@@ -7,7 +7,7 @@
 # The lowest first; a name with a slash is a folder of viewer/ or www/.
 lib="base kernels trace cpu devices order memory tensors ops session"
 viewer="viewer/files viewer/trace viewer/sandbox viewer/compile viewer/whatif viewer/analyze viewer/grade viewer/server
-    viewer/embed viewer/lessons viewer/export viewer/command"
+    viewer/embed viewer/lessons viewer/export viewer/where viewer/command"
 www="www/model www/stage www/panes www/runs www/lessons www"
 floors="$lib $viewer $www"
 

@@ -36,7 +36,12 @@ const carried = carriesRun(); // this page is a file with a run in it
 const token = carried ? '' : takeToken();
 const tab = carried ? '' : tabName();
 const api = ask(token, tab);
-const address = deepLink({ go: (to) => visit.go(to, shown?.number) });
+const address = deepLink({
+  go(to) {
+    settleLink();
+    visit.go(to, shown?.number);
+  },
+});
 
 const runs = new Map(); // number -> run
 let shown = null; // the selected run
@@ -59,7 +64,11 @@ const pane = panes(() => refresh());
 
 const present = presenter(() => refresh());
 const visit = visits({
-  runs, shown: () => shown, say: (words) => notice(words, 'bad'),
+  runs, shown: () => shown,
+  say(words) {
+    mislinked = words;
+    notice(words, 'bad');
+  },
   select(run) {
     select(run, true);
     follow(run);
@@ -157,7 +166,16 @@ function jump(seq) {
   time.go(shown.stepOf(seq), true);
 }
 
-const byHand = () => shown?.what === 'demo' && course?.stepped();
+function byHand() {
+  if (mislinked) settleLink();
+  if (shown?.what === 'demo') course?.stepped();
+}
+
+function settleLink() {
+  mislinked = '';
+  visit.forget();
+  notice('');
+}
 
 // A slice of the lanes: shows its step, or its beginning, and lights its line, boxes and row.
 function choose(seq, t) {
@@ -218,10 +236,11 @@ const OVER = 'The program and its server have ended. You can still use this page
 
 const died = (run) => run.killed && run.what !== 'demo';
 
+let mislinked = ''; // what a link asked for and is not here, until the reader chose something else
 let unsettled = ''; // a conflict that the learner has to resolve; shown whenever there is no other notice
 
 function notice(words, kind = '') {
-  $('notice').textContent = words || unsettled;
+  $('notice').textContent = words || unsettled || mislinked;
   $('notice').dataset.kind = kind;
   $('notice').hidden = !$('notice').textContent;
 }
@@ -240,7 +259,7 @@ function addRun(info) {
 $('runs').addEventListener('change', () => {
   const run = runs.get(Number($('runs').value));
   if (!run) return;
-  visit.forget();
+  settleLink();
   select(run, true);
   follow(run);
 });

@@ -49,7 +49,9 @@ static bool to_perfetto(const options *o, FILE *out, char *err, size_t room)
     bool ok = feed_each(o->word[0], perfetto_add, p, note, sizeof note, err, room);
     if (*note) fprintf(stderr, "ferry: %s: %s\n", o->word[0], note);
     if (ok) perfetto_write(p, base_name(o->word[0]), out, &cut);
-    if (cut) fprintf(stderr, "ferry: of %llu slices that overlapped another of their row, the beginning is left out\n", (unsigned long long)cut);
+    if (cut)
+        fprintf(stderr, "ferry: of %llu slices that overlapped another of their row, the beginning is left out\n",
+                (unsigned long long)cut);
     perfetto_free(p);
     return ok;
 }
@@ -72,7 +74,8 @@ static int write_export(const options *o)
     if (o->step) snprintf(ending, sizeof ending, "-step%ld.%s", o->step, type);
     else snprintf(ending, sizeof ending, ".%s", type);
     default_path(o->word[0], ending, path);
-    if (!output_open(&to, o->output ? o->output : path, o->word[0], err, sizeof err)) return command_error(err), NOT_PASSED;
+    if (!output_open(&to, o->output ? o->output : path, o->word[0], err, sizeof err))
+        return command_error(err), NOT_PASSED;
     bool ok = o->perfetto ? to_perfetto(o, to.file, err, sizeof err) : to_page(o, to.file, err, sizeof err);
     bool closed = output_close(&to, ok, late, sizeof late);
     if (ok && closed) return say_written(o, &to), FINE;
@@ -86,11 +89,13 @@ int command_export(const command *c, int argc, char **argv)
     if (!options_read(&o, c, argc, argv, "--html --perfetto --svg --png --step --browser -o", 1)) return USAGE_ERROR;
     if (!o.word[0] || o.html + o.perfetto + o.svg + o.png != 1) {
         fprintf(stderr, "ferry %s: %s\nusage: ferry %s %s\n", c->name,
-                o.word[0] ? "say what to write, one of --html, --perfetto, --svg and --png" : "name a log", c->name, c->arguments);
+                o.word[0] ? "say what to write, one of --html, --perfetto, --svg and --png" : "name a log", c->name,
+                c->arguments);
         return USAGE_ERROR;
     }
     if (o.step && !o.svg && !o.png) {
-        fprintf(stderr, "ferry %s: --step belongs to --svg and --png; a page shows all steps: open it with #step=%ld\n", c->name, o.step);
+        fprintf(stderr, "ferry %s: --step belongs to --svg and --png; a page shows all steps: open it with #step=%ld\n",
+                c->name, o.step);
         return USAGE_ERROR;
     }
     return write_export(&o);

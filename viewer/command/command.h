@@ -35,6 +35,8 @@ int command_schema(const command *c, int argc, char **argv);
 int command_whatif(const command *c, int argc, char **argv);
 /* cmd_explain.c */
 int command_explain(const command *c, int argc, char **argv);
+/* cmd_where.c */
+int command_where(const command *c, int argc, char **argv);
 /* cmd_export.c */
 int command_export(const command *c, int argc, char **argv);
 

@@ -3,8 +3,8 @@
  *     const m3 = (() => { const { a, b: c } = m1; const units = m2; ... return { x, y }; })();
  *
  * It knows the forms that the page uses, and refuses all others: `import { a, b as c } from './x.js';`, `import * as d
- * from './x.js';` and `export` before function, const and class, each at the beginning of a line. No module imports itself
- * by way of another. */
+ * from './x.js';` and `export` before function, const and class, each at the beginning of a line. No module imports
+ * itself by way of another. */
 #define _GNU_SOURCE
 #include "bundle.h"
 

@@ -17,7 +17,10 @@ static bool refuse(const output *o, int error, char *err, size_t room)
     return false;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b) { return a->st_dev == b->st_dev && a->st_ino == b->st_ino; }
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
 bool output_open(output *o, const char *path, const char *log, char *err, size_t room)
 {

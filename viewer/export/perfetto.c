@@ -5,8 +5,8 @@
  *   process 10 + n, "GPU n" a row for each stream
  *
  * Names and arguments are those of Kineto, so that its tools find the copies and kernels; the arguments that begin with
- * "ferry" are Ferry's own. An event says what it did when its call returned, so that a call covers [t - held, t]; the work
- * of a copy or an op is a slice once its `complete` has told when it ran. */
+ * "ferry" are Ferry's own. An event says what it did when its call returned, so that a call covers [t - held, t]; the
+ * work of a copy or an op is a slice once its `complete` has told when it ran. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,10 @@ static void name_row(perfetto *p, int pid, int tid, const char *kind, int number
     *at = PUSH(p, rows, r);
 }
 
-static row *row_of(perfetto *p, int pid, int tid) { return &p->rows.all[*map_at(&p->row_ids, (uint64_t)pid << 32 | (uint32_t)tid)]; }
+static row *row_of(perfetto *p, int pid, int tid)
+{
+    return &p->rows.all[*map_at(&p->row_ids, (uint64_t)pid << 32 | (uint32_t)tid)];
+}
 
 static int thread_row(perfetto *p, int th)
 {
@@ -116,11 +119,19 @@ static int add_slice(perfetto *p, const fy_event *e, int pid, int tid, int64_t f
     if (until < from) until = from;
     row_of(p, pid, tid)->last_slice = p->slices.count;
     row_of(p, pid, tid)->last_seq = e->seq;
-    return PUSH(p, slices, (slice){.from = from, .until = until, .seq = e->seq, .pid = pid, .tid = tid, .text = text, .number = p->slices.count});
+    return PUSH(p, slices,
+                (slice){.from = from,
+                        .until = until,
+                        .seq = e->seq,
+                        .pid = pid,
+                        .tid = tid,
+                        .text = text,
+                        .number = p->slices.count});
 }
 
 /* A call that blocked its thread. */
-static int add_call(perfetto *p, const fy_event *e, int64_t held, const char *name, const char *cat, uint32_t correlation)
+static int add_call(perfetto *p, const fy_event *e, int64_t held, const char *name, const char *cat,
+                    uint32_t correlation)
 {
     size_t at = p->text.size;
     if (known(held) <= 0) return -1;
@@ -131,7 +142,13 @@ static int add_call(perfetto *p, const fy_event *e, int64_t held, const char *na
 
 static void add_flow(perfetto *p, const char *cat, int from_slice, int from_work, int to_slice, int to_work)
 {
-    PUSH(p, flows, (flow){.cat = cat, .from_slice = from_slice, .from_work = from_work, .to_slice = to_slice, .to_work = to_work, .next = -1});
+    PUSH(p, flows,
+         (flow){.cat = cat,
+                .from_slice = from_slice,
+                .from_work = from_work,
+                .to_slice = to_slice,
+                .to_work = to_work,
+                .next = -1});
 }
 
 /* The next work of its stream begins behind what it waits for. */
@@ -157,18 +174,26 @@ static void issue(perfetto *p, const fy_event *e, uint32_t id, int card, int64_t
 
 static const char *mem_name(uint8_t mem)
 {
-    return mem == FY_WORD_pinned ? "Pinned" : mem == FY_WORD_device ? "Device" : mem == FY_WORD_pageable ? "Pageable" : "Unknown";
+    return mem == FY_WORD_pinned     ? "Pinned"
+           : mem == FY_WORD_device   ? "Device"
+           : mem == FY_WORD_pageable ? "Pageable"
+                                     : "Unknown";
 }
 
 static const char *direction(uint8_t dir)
 {
-    return dir == FY_WORD_h2d ? "HtoD" : dir == FY_WORD_d2h ? "DtoH" : dir == FY_WORD_d2d ? "DtoD" : dir == FY_WORD_p2p ? "PtoP" : "HtoH";
+    return dir == FY_WORD_h2d   ? "HtoD"
+           : dir == FY_WORD_d2h ? "DtoH"
+           : dir == FY_WORD_d2d ? "DtoD"
+           : dir == FY_WORD_p2p ? "PtoP"
+                                : "HtoH";
 }
 
 static void arg_name(perfetto *p, uint32_t id)
 {
     int at = map_find(&p->name_ids, id);
-    if (at >= 0) arg_text(p, "ferry tensor", (fy_bytes){p->names.data + p->name_at.all[at].at, p->name_at.all[at].size});
+    if (at >= 0)
+        arg_text(p, "ferry tensor", (fy_bytes){p->names.data + p->name_at.all[at].at, p->name_at.all[at].size});
 }
 
 static void add_copy(perfetto *p, const fy_event *e)
@@ -178,10 +203,15 @@ static void add_copy(perfetto *p, const fy_event *e)
     bool at_home = !src.device && !dst.device;
     int card = (src.device && src.device != FY_NO_DEVICE ? src.device : dst.device) - 1;
     char name[64];
-    int call = add_call(p, e, c->held, c->was_async ? "cudaMemcpyAsync" : at_home ? "memcpy" : "cudaMemcpy", at_home ? "cpu_op" : "cuda_runtime", c->id);
+    int call = add_call(p, e, c->held,
+                        c->was_async ? "cudaMemcpyAsync"
+                        : at_home    ? "memcpy"
+                                     : "cudaMemcpy",
+                        at_home ? "cpu_op" : "cuda_runtime", c->id);
     if (at_home || card < 0 || card >= FY_NO_DEVICE - 1) return;
     size_t at = p->text.size;
-    int n = snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", direction(c->dir), mem_name(src.mem), mem_name(dst.mem));
+    int n =
+        snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", direction(c->dir), mem_name(src.mem), mem_name(dst.mem));
     begin_text(p, name, (size_t)n, "gpu_memcpy");
     arg_int(p, "device", card);
     arg_int(p, "stream", known(c->stream));
@@ -232,9 +262,12 @@ static void add_complete(perfetto *p, const fy_event *e)
     if (!on_bus) return;
     size_t text = p->text.size;
     char rate[48] = "";
-    if (c->end > from) snprintf(rate, sizeof rate, ",\"memory bandwidth (GB/s)\":%.3f", (double)w->bytes / (double)(c->end - from));
-    fy_text_printf(&p->text, "\"name\":\"%" PRId64 " bytes\",\"cat\":\"bus\",\"args\":{\"ferry event\":%" PRIu64 "%s}", w->bytes, e->seq, rate);
-    add_slice(p, e, BUS, bus_row(p, w->pid - GPUS, (fy_word)c->engine), from, c->end, (piece){text, p->text.size - text});
+    if (c->end > from)
+        snprintf(rate, sizeof rate, ",\"memory bandwidth (GB/s)\":%.3f", (double)w->bytes / (double)(c->end - from));
+    fy_text_printf(&p->text, "\"name\":\"%" PRId64 " bytes\",\"cat\":\"bus\",\"args\":{\"ferry event\":%" PRIu64 "%s}",
+                   w->bytes, e->seq, rate);
+    add_slice(p, e, BUS, bus_row(p, w->pid - GPUS, (fy_word)c->engine), from, c->end,
+              (piece){text, p->text.size - text});
 }
 
 /* ---- waits ---- */
@@ -310,7 +343,14 @@ static void add_alloc(perfetto *p, const fy_event *e)
 {
     const fy_ev_alloc *a = &e->is.alloc;
     if (!a->storage) return;
-    int number = PUSH(p, lives, (life){.storage = a->storage, .device = a->device == FY_NO_DEVICE ? 0 : a->device, .addr = a->addr, .bytes = known(a->bytes), .from = e->t, .until = -1, .name = -1});
+    int number = PUSH(p, lives,
+                      (life){.storage = a->storage,
+                             .device = a->device == FY_NO_DEVICE ? 0 : a->device,
+                             .addr = a->addr,
+                             .bytes = known(a->bytes),
+                             .from = e->t,
+                             .until = -1,
+                             .name = -1});
     *map_at(&p->storage_ids, a->storage) = number;
     memory_of(p, a->device)->live += known(a->bytes);
     note_memory(p, e, a->device);
@@ -361,7 +401,8 @@ static void add_moment(perfetto *p, const fy_event *e, const char *cat, const ch
 
 static void add_moments(perfetto *p, const fy_event *e)
 {
-    if (e->kind == FY_KIND_mark && e->is.mark.text) add_moment(p, e, "user_annotation", "", fy_event_bytes(e, e->is.mark.text));
+    if (e->kind == FY_KIND_mark && e->is.mark.text)
+        add_moment(p, e, "user_annotation", "", fy_event_bytes(e, e->is.mark.text));
     if (e->kind == FY_KIND_error) add_moment(p, e, "error", "error: ", fy_event_bytes(e, e->is.error.message));
     if (e->kind == FY_KIND_data_race) add_moment(p, e, "error", "data race", (fy_bytes){"", 0});
     if (e->kind == FY_KIND_oom) add_moment(p, e, "error", "out of memory", (fy_bytes){"", 0});
@@ -393,11 +434,13 @@ void perfetto_add(void *to, const fy_event *e)
     case FY_KIND_free: add_free(p, e); break;
     case FY_KIND_segment: {
         const fy_ev_segment *s = &e->is.segment;
-        add_segment(p, e, s->device, known(s->bytes), s->held, s->mem == FY_WORD_pinned ? "cudaHostAlloc" : "cudaMalloc");
+        add_segment(p, e, s->device, known(s->bytes), s->held,
+                    s->mem == FY_WORD_pinned ? "cudaHostAlloc" : "cudaMalloc");
         break;
     }
     case FY_KIND_segment_free:
-        add_segment(p, e, e->is.segment_free.device, -known(e->is.segment_free.bytes), e->is.segment_free.held, "cudaFree");
+        add_segment(p, e, e->is.segment_free.device, -known(e->is.segment_free.bytes), e->is.segment_free.held,
+                    "cudaFree");
         break;
     case FY_KIND_tensor: add_name(p, e, e->is.tensor.tensor, e->is.tensor.storage, e->is.tensor.name); break;
     case FY_KIND_name: add_name(p, e, e->is.name.tensor, 0, e->is.name.name); break;

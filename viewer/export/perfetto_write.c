@@ -1,5 +1,5 @@
-/* perfetto_write.c: the trace as JSON. Perfetto drops a slice that overlaps another of its row in part: each begins when
- * the one before has ended, as on the page. */
+/* perfetto_write.c: the trace as JSON. Perfetto drops a slice that overlaps another of its row in part: each begins
+ * when the one before has ended, as on the page. */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ static void write_metadata(writer *w, const char *what, int pid, int tid, const 
     begin(w);
     fprintf(w->out, "{\"ph\":\"M\",\"name\":\"%s_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, pid, tid);
     write_json(w, name, strlen(name));
-    fprintf(w->out, "}},\n{\"ph\":\"M\",\"name\":\"%s_sort_index\",\"pid\":%d,\"tid\":%d,\"args\":{\"sort_index\":%d}}", what, pid, tid, index);
+    fprintf(w->out, "}},\n{\"ph\":\"M\",\"name\":\"%s_sort_index\",\"pid\":%d,\"tid\":%d,\"args\":{\"sort_index\":%d}}",
+            what, pid, tid, index);
 }
 
 /* ---- the head: the devices ---- */
@@ -76,10 +77,14 @@ static void write_processes(writer *w, const cJSON *devices)
     const char *times = p->measured ? "measured" : "modelled";
     for (int i = 0; i < p->rows.count; i++) {
         const row *r = &p->rows.all[i];
-        write_metadata(w, "thread", r->pid, r->tid, r->name, r->pid == HOST && r->tid >= WAITS ? 2 * (r->tid - WAITS) + 1 : r->pid == HOST ? 2 * (r->tid - 1) : r->tid);
+        write_metadata(w, "thread", r->pid, r->tid, r->name,
+                       r->pid == HOST && r->tid >= WAITS ? 2 * (r->tid - WAITS) + 1
+                       : r->pid == HOST                  ? 2 * (r->tid - 1)
+                                                         : r->tid);
         seen[r->pid] = true;
     }
-    for (int i = 0; i < p->points.count; i++) seen[p->points.all[i].device ? GPUS + p->points.all[i].device - 1 : HOST] = true;
+    for (int i = 0; i < p->points.count; i++)
+        seen[p->points.all[i].device ? GPUS + p->points.all[i].device - 1 : HOST] = true;
     for (int pid = HOST; pid < GPUS + MEMORIES; pid++) {
         const char *card = text_in(cJSON_GetArrayItem(devices, pid - GPUS + 1), "card");
         if (!seen[pid]) continue;
@@ -133,7 +138,8 @@ static void write_slices(writer *w)
 static void write_flow_end(writer *w, const flow *f, int id, const slice *at, bool last)
 {
     begin(w);
-    fprintf(w->out, "{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%d,\"pid\":%d,\"tid\":%d,", last ? "f" : "s", f->cat, f->cat, id, at->pid, at->tid);
+    fprintf(w->out, "{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%d,\"pid\":%d,\"tid\":%d,", last ? "f" : "s",
+            f->cat, f->cat, id, at->pid, at->tid);
     write_time(w, "ts", at->from);
     fputs(last ? "\"bp\":\"e\"}" : "\"args\":{}}", w->out);
 }
@@ -160,7 +166,8 @@ static void write_life(writer *w, const life *l, bool end)
 {
     const piece *name = l->name >= 0 ? &w->p->name_at.all[l->name] : NULL;
     begin(w);
-    fprintf(w->out, "{\"ph\":\"%s\",\"cat\":\"tensor\",\"id\":\"0x%x\",\"pid\":%d,\"tid\":0,\"name\":", end ? "e" : "b", l->storage, pid_of(l->device));
+    fprintf(w->out, "{\"ph\":\"%s\",\"cat\":\"tensor\",\"id\":\"0x%x\",\"pid\":%d,\"tid\":0,\"name\":", end ? "e" : "b",
+            l->storage, pid_of(l->device));
     if (name) write_json(w, w->p->names.data + name->at, name->size);
     else fprintf(w->out, "\"storage %u\"", l->storage);
     putc(',', w->out);
@@ -171,13 +178,16 @@ static void write_life(writer *w, const life *l, bool end)
 static void write_rest(writer *w)
 {
     const perfetto *p = w->p;
-    for (int i = 0; i < p->lives.count; i++) write_life(w, &p->lives.all[i], false), write_life(w, &p->lives.all[i], true);
+    for (int i = 0; i < p->lives.count; i++)
+        write_life(w, &p->lives.all[i], false), write_life(w, &p->lives.all[i], true);
     for (int i = 0; i < p->points.count; i++) {
         const point *at = &p->points.all[i];
         begin(w);
-        fprintf(w->out, "{\"ph\":\"C\",\"name\":\"%s\",\"pid\":%d,\"tid\":0,", at->device ? "GPU memory" : "CPU memory", pid_of(at->device));
+        fprintf(w->out, "{\"ph\":\"C\",\"name\":\"%s\",\"pid\":%d,\"tid\":0,", at->device ? "GPU memory" : "CPU memory",
+                pid_of(at->device));
         write_time(w, "ts", at->t);
-        fprintf(w->out, "\"args\":{\"in use (bytes)\":%" PRId64 ",\"%s (bytes)\":%" PRId64 "}}", at->live, at->device ? "reserved" : "page-locked", at->reserved);
+        fprintf(w->out, "\"args\":{\"in use (bytes)\":%" PRId64 ",\"%s (bytes)\":%" PRId64 "}}", at->live,
+                at->device ? "reserved" : "page-locked", at->reserved);
     }
     for (int i = 0; i < p->moments.count; i++) {
         const moment *m = &p->moments.all[i];
@@ -201,7 +211,8 @@ void perfetto_write(perfetto *p, const char *name, FILE *out, uint64_t *shortene
     write_json(&w, name, strlen(name));
     fprintf(out, ",\"otherData\":{\"program\":");
     write_json(&w, p->program.data ? p->program.data : "", p->program.size);
-    fprintf(out, ",\"clock\":\"%s\",\"ferry\":\"%s\"},\"traceEvents\":[", p->measured ? "measured" : "model", FERRY_VERSION);
+    fprintf(out, ",\"clock\":\"%s\",\"ferry\":\"%s\"},\"traceEvents\":[", p->measured ? "measured" : "model",
+            FERRY_VERSION);
     write_processes(&w, devices);
     write_slices(&w);
     write_flows(&w, placed);

@@ -1,6 +1,6 @@
-/* picture_file.c: writes the run as a page (page_file.c) into a folder of its own, lets a browser load it with a link that
- * asks for the picture (www/runs/picture.js), and reads that from the page as the browser prints it. The browser gets a
- * new profile, and has no reason to use the network: the page allows none. */
+/* picture_file.c: writes the run as a page (page_file.c) into a folder of its own, lets a browser load it with a link
+ * that asks for the picture (www/runs/picture.js), and reads that from the page as the browser prints it. The browser
+ * gets a new profile, and has no reason to use the network: the page allows none. */
 #define _GNU_SOURCE
 #include "picture_file.h"
 
@@ -24,8 +24,8 @@ enum { SECONDS = 120 };
 
 extern char **environ;
 
-static const char *const browsers[] = {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
-                                       "microsoft-edge", "brave-browser", NULL};
+static const char *const browsers[] = {
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "brave-browser", NULL};
 
 static bool find_browser(char path[PATH_ROOM])
 {
@@ -43,12 +43,16 @@ static bool find_browser(char path[PATH_ROOM])
 static bool choose_browser(const char *named, char path[PATH_ROOM], char *err, size_t room)
 {
     if (named && !access(named, X_OK)) return snprintf(path, PATH_ROOM, "%s", named) < PATH_ROOM;
-    if (named) snprintf(err, room, "cannot start the browser %s: %s; name another with --browser PATH", named, strerror(errno));
+    if (named)
+        snprintf(err, room, "cannot start the browser %s: %s; name another with --browser PATH", named,
+                 strerror(errno));
     else if (find_browser(path)) return true;
     else
-        snprintf(err, room,
-                 "a picture is drawn by a browser, and none of chromium, chromium-browser, google-chrome, microsoft-edge and "
-                 "brave-browser is in PATH; install one, name one with --browser PATH, or save the picture from the page");
+        snprintf(
+            err, room,
+            "a picture is drawn by a browser, and none of chromium, chromium-browser, google-chrome, microsoft-edge "
+            "and "
+            "brave-browser is in PATH; install one, name one with --browser PATH, or save the picture from the page");
     return false;
 }
 
@@ -66,7 +70,9 @@ static bool write_page(const char *path, feed *f, const char *label, char *err, 
     FILE *page = fopen(path, "we");
     bool ok = page && page_file_write(page, f, label, err, room);
     if (page && fclose(page)) ok = false;
-    if (!ok && !*err) snprintf(err, room, "cannot write %s: %s; free some space, or set TMPDIR to another folder", path, strerror(errno));
+    if (!ok && !*err)
+        snprintf(err, room, "cannot write %s: %s; free some space, or set TMPDIR to another folder", path,
+                 strerror(errno));
     return ok;
 }
 
@@ -147,8 +153,11 @@ static bool run_browser(const char *path, const char *profile, const char *url, 
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
         kill(-pid, SIGKILL); /* a helper that has not noticed yet */
     }
-    if (pid < 0) snprintf(err, room, "cannot start the browser %s: %s; name another with --browser PATH", path, strerror(error));
-    else if (!in_time) snprintf(err, room, "the browser %s printed no picture within %d s; name another with --browser PATH", path, SECONDS);
+    if (pid < 0)
+        snprintf(err, room, "cannot start the browser %s: %s; name another with --browser PATH", path, strerror(error));
+    else if (!in_time)
+        snprintf(err, room, "the browser %s printed no picture within %d s; name another with --browser PATH", path,
+                 SECONDS);
     return in_time;
 }
 
@@ -184,7 +193,10 @@ static bool read_picture(const fy_text *page, const char *browser, FILE *out, ch
     bool ok = decode(page, "picture", &picture);
     if (ok) fwrite(picture.data, 1, picture.size, out);
     else if (decode(page, "picture-trouble", &trouble)) snprintf(err, room, "%.*s", (int)trouble.size, trouble.data);
-    else snprintf(err, room, "the browser %s showed no picture; name another with --browser PATH, or save it from the page", browser);
+    else
+        snprintf(err, room,
+                 "the browser %s showed no picture; name another with --browser PATH, or save it from the page",
+                 browser);
     if (picture.lost || trouble.lost || page->lost) memory_fail("a picture");
     free(picture.data), free(trouble.data);
     return ok;
@@ -199,7 +211,10 @@ bool picture_write(FILE *out, feed *f, const char *label, const char *kind, long
     *err = '\0';
     if (!choose_browser(browser, path, err, room)) return false;
     snprintf(folder, sizeof folder, "%s/ferry-picture-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder)) return snprintf(err, room, "cannot make a folder %s: %s; set TMPDIR to another folder", folder, strerror(errno)), false;
+    if (!mkdtemp(folder))
+        return snprintf(err, room, "cannot make a folder %s: %s; set TMPDIR to another folder", folder,
+                        strerror(errno)),
+               false;
     snprintf(page_path, sizeof page_path, "%s/run.html", folder);
     snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", folder);
     int n = snprintf(url, sizeof url, "file://%s#picture=%s", page_path, kind);

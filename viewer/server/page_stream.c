@@ -55,7 +55,12 @@ stream *hub_find(hub *h, int number)
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label, const char *by)
 {
     stream *r = memory_zeroed(1, sizeof *r, "a run");
-    *r = (stream){.refcount = 1, .feed = f, .lesson = copy_of(lesson), .what = copy_of(what), .label = copy_of(label), .by = copy_of(by)};
+    *r = (stream){.refcount = 1,
+                  .feed = f,
+                  .lesson = copy_of(lesson),
+                  .what = copy_of(what),
+                  .label = copy_of(label),
+                  .by = copy_of(by)};
     pthread_mutex_lock(&h->lock);
     int number = r->number = ++h->last_number;
     if (h->run_count == RUNS_KEPT) {
