@@ -84,7 +84,7 @@ VIEW_NAMES = $(WEB) embed/browser trace/event_arena trace/event_json trace/feed 
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
+VIEW_NAMES = server/assets embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES)) $(if $(filter $(WEB),$(VIEW_NAMES)),$(B)/viewer/cost.o)

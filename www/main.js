@@ -7,7 +7,7 @@ import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
 import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
-import { api as ask, connect, takeToken } from './net.js';
+import { api as ask, connect, logOf, tabName, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
 import { instant } from './model/instant.js';
@@ -17,18 +17,33 @@ import { actions, waitIn } from './model/step_actions.js';
 import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
 import { storagesOf } from './stage/lanes.js';
+import { deepLink } from './runs/deep_link.js';
+import { canvasOf, deliver, svgOf } from './runs/picture.js';
+import { presenter } from './runs/presenter.js';
+import { carriesRun, playSaved } from './runs/saved_run.js';
+import { saving } from './runs/saving.js';
+import { visits } from './runs/visit.js';
 import { badge, behind, folder, live } from './panes/status.js';
 import { duration } from './model/steps.js';
 import { eventTable } from './panes/table.js';
 import { transport } from './panes/transport.js';
 import { verdict } from './lessons/verdict.js';
+import * as units from './model/units.js';
 import { sentence, stepSentence } from './model/words.js';
 
 const FIRST_MOVE = 1200; // ms: the first copy starts within this time
 
 const $ = (id) => document.getElementById(id);
-const token = takeToken();
-const api = ask(token);
+const carried = carriesRun(); // this page is a file with a run in it
+const token = carried ? '' : takeToken();
+const tab = carried ? '' : tabName();
+const api = ask(token, tab);
+const address = deepLink({
+  go(to) {
+    settleLink();
+    visit.go(to, shown?.number);
+  },
+});
 
 const runs = new Map(); // number -> run
 let shown = null; // the selected run
@@ -49,6 +64,27 @@ const views = {
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
 const pane = panes(() => refresh());
+
+const present = presenter(() => refresh());
+const visit = visits({
+  runs, shown: () => shown,
+  say(words) {
+    mislinked = words;
+    notice(words, 'bad');
+  },
+  select(run) {
+    select(run, true);
+    follow(run);
+  },
+  go(step) {
+    time.by('step');
+    time.go(step);
+  },
+  seek(t) {
+    time.by('clock');
+    time.seek(t);
+  },
+});
 
 const time = clock({
   count: () => shown?.steps.length ?? 0,
@@ -90,6 +126,7 @@ function frame(position) {
   views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
+  if (!position.playing && time.settled) address.show({ lesson: course?.open?.id, run: shown.number, step: position.step + 1, t: position.by === 'clock' ? t : undefined });
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
@@ -137,7 +174,16 @@ function jump(seq) {
   time.go(shown.stepOf(seq), true);
 }
 
-const byHand = () => shown?.what === 'demo' && course?.stepped();
+function byHand() {
+  if (mislinked) settleLink();
+  if (shown?.what === 'demo') course?.stepped();
+}
+
+function settleLink() {
+  mislinked = '';
+  visit.forget();
+  notice('');
+}
 
 // A slice of the lanes: shows its step, or its beginning, and lights its line, boxes and row.
 function choose(seq, t) {
@@ -198,10 +244,11 @@ const OVER = 'The program and its server have ended. You can still use this page
 
 const died = (run) => run.killed && run.what !== 'demo';
 
+let mislinked = ''; // what a link asked for and is not here, until the reader chose something else
 let unsettled = ''; // a conflict that the learner has to resolve; shown whenever there is no other notice
 
 function notice(words, kind = '') {
-  $('notice').textContent = words || unsettled;
+  $('notice').textContent = words || unsettled || mislinked;
   $('notice').dataset.kind = kind;
   $('notice').hidden = !$('notice').textContent;
 }
@@ -223,9 +270,33 @@ function addRun(info) {
 $('runs').addEventListener('change', () => {
   const run = runs.get(Number($('runs').value));
   if (!run) return;
+  settleLink();
   select(run, true);
-  wire.watch(run.number);
+  follow(run);
 });
+
+// Of a run that is not the server's, all events are here.
+function follow(run) {
+  if (run.number > 0) wire.watch(run.number);
+}
+
+// A log that was dropped on the page.
+function opened(name, { events, note }) {
+  const run = addRun({ run: -1 - [...runs.keys()].filter((number) => number < 0).length, what: 'file', label: name });
+  run.take(0, events);
+  run.ended = true;
+  notice(note);
+  if (!mode) document.body.dataset.mode = mode = 'view';
+  visit.forget();
+  select(run, true);
+  if (died(run)) notice(killed(run), 'bad');
+}
+
+// Each tab is a reader of its own: it goes to the runs that it asked for, and to those of its lesson that no tab asked for.
+function isMine(head) {
+  if (mode !== 'lessons' || head.by) return mode !== 'lessons' || head.by === tab;
+  return !course?.open || !head.lesson || head.lesson === course.open.id;
+}
 
 const on = {
   hello(head) {
@@ -234,15 +305,24 @@ const on = {
     folder($('folder'), head);
     for (const info of head.runs ?? []) addRun(info);
     if (pair(head)) head.current = head.runs[0].run; // of two files the first, beside the second
-    const run = runs.get(head.current);
+    if (!shown) visit.ask(address.asked); // as the page was opened
+    const run = runs.get(visit.pick(head.current));
     if (run && run !== shown) select(run, true);
     if (mode === 'lessons' && !course) begin(!run);
+    return run?.number > 0 ? run.number : 0;
   },
 
   run(head) {
+    const run = addRun(head);
+    if (!isMine(head)) {
+      if (shown && !shown.ended) follow(shown);
+      return;
+    }
     notice('');
+    visit.forget();
     if (head.what !== 'mine') views.verdict.hide();
-    select(addRun(head), true);
+    select(run, true);
+    follow(run);
   },
 
   events(head, events) {
@@ -251,7 +331,8 @@ const on = {
     if (!run.take(head.from, events)) wire.watch(run.number);
     if (run === shown && run.overlaps && !before) time.by('clock');
     if (run === shown) time.poke();
-    else if (!shown) select(run, true);
+    else if (!shown && mode === 'view') select(run, true);
+    visit.arrived();
     wire.ack(run.number, run.events.length - 1);
   },
 
@@ -263,12 +344,15 @@ const on = {
     time.follow(false);
     if (died(run)) notice(killed(run), 'bad');
     if (pair({ runs: [...runs.values()] }) && !run.asked) views.cost.compare(run, [...runs.values()][1]);
+    visit.arrived();
+    if (carried && address.asked.picture) deliver(address.asked.picture, shot(), $('notice').dataset.kind === 'bad' && !died(run) ? $('notice').textContent : '');
     time.poke();
   },
 
   status(head) {
     printed(head);
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
+    if (head.by && head.by !== tab) return head.state === 'compiling' ? reload() : undefined; // another tab's
     if (head.state === 'compiling') views.verdict.busy('Building your program …');
     else if (head.state === 'running') views.verdict.busy('Running your program …');
     else if (head.state === 'error') failed(head);
@@ -311,9 +395,14 @@ function printed(head) {
   showOutput();
 }
 
-// Another lesson's file was saved in another editor: opens that lesson.
+// Another lesson's file was saved in another editor: opens that lesson, if this is the only tab.
 function elsewhere(head) {
-  if (head.state === 'compiling' && !write.isDirty()) course.attempt(() => course.choose(head.lesson, false));
+  if (head.by || head.pages > 1 || head.state !== 'compiling' || write.isDirty()) return;
+  course.attempt(async () => {
+    await course.choose(head.lesson, false);
+    const run = [...runs.values()].findLast((one) => one.lesson === head.lesson); // it may have begun meanwhile
+    if (run && run !== shown && !run.ended) visit.go({ run: run.number, wrong: [] }, 0);
+  });
 }
 
 function failed(head) {
@@ -365,14 +454,33 @@ async function begin(play) {
   });
   await course.attempt(async () => {
     const all = await course.load();
+    const linked = visit.lesson(all.map((l) => l.id));
     const current = shown?.lesson && all.some((l) => l.id === shown.lesson) ? shown.lesson : null;
-    const first = current ?? (all.find((l) => !l.done) ?? all[0])?.id;
+    const first = linked ?? current ?? (all.find((l) => !l.done) ?? all[0])?.id;
     if (first) await course.choose(first, play);
   });
 }
 
+const files = saving({
+  run: () => shown, failed: (words) => notice(words, 'bad'), opened,
+  log: (run) => (run.number > 0 && !carried ? logOf(token, run.number) : null),
+  shot: () => ({ run: shown, step: time.position.step + 1, shot: shot() }),
+});
+
+// The moment on show, as a picture.
+function shot() {
+  const step = shown.steps[time.position.step];
+  const byClock = time.position.by === 'clock';
+  const line = step.line && !byClock ? [`${step.file.split('/').pop()}, line ${step.line}`] : [];
+  const source = [shown.label, ...line, byClock ? `at ${units.time(Math.round(time.position.t))}` : `step ${time.position.step + 1} of ${shown.steps.length}`, $('badge').textContent, 'Ferry'].filter(Boolean).join('  ·  ');
+  const parts = [views.stage.part(), views.lanes.part()].filter(Boolean);
+  return { parts, sentence: $('say').textContent, source, theme: parts[0].theme };
+}
+
 controls.keys({
-  save: () => mode === 'lessons' && write.save(),
+  save: () => (mode === 'lessons' ? write.save() : files.open()),
+  present: present.toggle,
+  leave: present.leave,
   edit: () => mode === 'lessons' && pane.program('editor', true),
 });
 
@@ -385,7 +493,7 @@ $('badge').addEventListener('click', () => {
   $('times').showModal();
 });
 
-const wire = connect(token, on, (number) => runs.get(number)?.events.length ?? 0);
+const wire = carried ? playSaved(on) : connect(token, on, (number) => runs.get(number)?.events.length ?? 0);
 
 const resized = new ResizeObserver(() => time.poke());
 for (const id of ['stage', 'lanes']) resized.observe($(id));
@@ -422,6 +530,7 @@ window.ferry = {
   double: () => views.cost.seen(),
   works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
+  picture: (kind) => (kind === 'svg' ? svgOf(shot()) : canvasOf(shot()).toDataURL()),
   seek(t) {
     time.by('clock');
     time.seek(t);

@@ -3,8 +3,8 @@
  *   GET  /api/lessons                [{"id", "title", "summary", "done", "attempts"}]
  *   GET  /api/lessons/ID             text, demo, source, path, hints, done, budget
  *   GET  /api/lessons/ID/hints/N     {"hint"}
- *   POST /api/lessons/ID/run         {"what": "demo" | "mine"}
- *   POST /api/lessons/ID/save        {"source"}
+ *   POST /api/lessons/ID/run         {"what": "demo" | "mine", "tab"}
+ *   POST /api/lessons/ID/save        {"source", "tab"}
  *   POST /api/lessons/ID/reset       {} -> {"source"} */
 #include <errno.h>
 #include <stdio.h>
@@ -109,13 +109,21 @@ static const char *text_in(const cJSON *body, const char *key)
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
+/* The name of the tab that asks; other tabs do not go to its run. NULL: none, or not of letters and digits. */
+static const char *tab_in(const cJSON *body)
+{
+    const char *name = text_in(body, "tab");
+    size_t n = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
+    return n && n < 24 && !name[n] ? name : NULL;
+}
+
 static reply post_run(run_manager *m, const lesson *l, const cJSON *body)
 {
     const char *what = text_in(body, "what");
     bool demo = what && !strcmp(what, "demo");
     if (!demo && (!what || strcmp(what, "mine")))
         return problem(400, "say which program to run: {\"what\": \"demo\"} or {\"what\": \"mine\"}");
-    workspace_request(run_manager_workspace(m, l), demo ? REQUEST_DEMO : REQUEST_MINE);
+    workspace_request(run_manager_workspace(m, l), demo ? REQUEST_DEMO : REQUEST_MINE, tab_in(body));
     return success(NULL);
 }
 
@@ -131,7 +139,7 @@ static reply post_save(run_manager *m, const lesson *l, const cJSON *body)
         return problem(500, message);
     }
     workspace_ignore_save(run_manager_workspace(m, l));
-    workspace_request(run_manager_workspace(m, l), REQUEST_MINE);
+    workspace_request(run_manager_workspace(m, l), REQUEST_MINE, tab_in(body));
     return success(NULL);
 }
 
