@@ -121,8 +121,8 @@ static action apply_plan(const replay_plan *plan, const replay_edit *edit, const
     if (plan->peer_on) a.peer = true;
     if (plan->peer_off) a.peer = false;
     bool moves = edit && (a.kind == COPY || a.kind == PEER_COPY);
-    if (moves && edit->how == REPLAY_PIN) a.copy.pinned = true;
-    if (moves && edit->how == REPLAY_PEER) a.peer = true;
+    if (moves) a.copy.pinned |= edit->how == REPLAY_PIN;
+    if (moves) a.peer |= edit->how == REPLAY_PEER;
     if (moves && edit->how == REPLAY_RESIZE) a.bytes = edit->value, a.copy.bytes = (size_t)edit->value;
     if (edit && edit->how == REPLAY_ON_CARD && a.kind == HOST && e->kind == FY_KIND_op)
         a.kind = OP, a.card = (int)edit->value, a.stream = 0;
