@@ -94,7 +94,7 @@ static void end_run(run_server *s)
 
 /* ---- saved runs ---- */
 
-static feed *open_file(const char *path)
+static feed *open_saved(const char *path)
 {
     char err[512];
     feed *f = feed_of_file(path, err, sizeof err);
@@ -119,7 +119,7 @@ static void end_file(run_server *s, const char *path)
 
 int view_files(const char *path, const char *other, int port, const char *allow_host)
 {
-    feed *f = open_file(path), *g = f && other ? open_file(other) : NULL;
+    feed *f = open_saved(path), *g = f && other ? open_saved(other) : NULL;
     if (!f || (other && !g)) return feed_free(f), 1;
     /* two files of the same name are told apart by their paths */
     bool alike = other && !strcmp(name_of_file(path), name_of_file(other));
