@@ -1,8 +1,8 @@
 // lessons.js: the list of lessons, the text of the open one, its hints, and the two buttons that run
 // a program. It queries the server through `api` and reports choices to main.js; it draws no tensor.
 
-import { render } from './markdown.js';
 import { prediction } from './predict.js';
+import { render } from './text.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -53,7 +53,7 @@ export function lessons(api, on) {
 
   function text() {
     const article = $('lesson-text');
-    article.replaceChildren(render(open.text ?? `# ${open.title}`));
+    article.replaceChildren(render(open.html));
     const turn = [...article.querySelectorAll('h2, h3')].find((h) => /your turn/i.test(h.textContent));
     if (open.budget) (turn ?? article.querySelector('h2'))?.after(budget(open.budget));
     question = prediction(article, open.done, on);
@@ -79,10 +79,10 @@ export function lessons(api, on) {
   }
 
   async function hint() {
-    const { hint: words } = await api.get(`/api/lessons/${encodeURIComponent(open.id)}/hints/${hintsShown + 1}`);
+    const { html } = await api.get(`/api/lessons/${encodeURIComponent(open.id)}/hints/${hintsShown + 1}`);
     hintsShown++;
     const li = document.createElement('li');
-    li.append(render(words));
+    li.append(render(html));
     $('hints').append(li);
     const left = (open.hints ?? 0) - hintsShown;
     $('more-hint').textContent = left > 0 ? `Show another hint (${left} left)` : 'That was the last hint';
