@@ -166,7 +166,7 @@ $(B)/libferry-cuda.so $(B)/every/libferry-cuda.so:
 # The page, as bytes in the library: a table of all that lies in www/, and what is made for it: the editor's library, of
 # parts in this order, and the names that it completes. It hangs on the files and on the list of them: the folder's own
 # time changes whenever an editor saves there, and a file that is gone is newer than nothing.
-MADE = $(addprefix $(B)/www/,codemirror.js codemirror.css names.js)
+MADE = $(addprefix $(B)/www/library/,codemirror.js codemirror.css names.js)
 PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png %.txt,$(wildcard www/* www/*/*))) $(MADE)
 PAGE_WAS := $(shell cat $(B)/viewer/server/page.list 2>/dev/null)
 ifneq ($(PAGE) $(CODEMIRROR),$(PAGE_WAS))
@@ -175,11 +175,11 @@ endif
 EDITOR_JS = lib/codemirror mode/clike/clike addon/edit/matchbrackets addon/edit/closebrackets addon/comment/comment \
   addon/dialog/dialog addon/search/searchcursor addon/search/search addon/hint/show-hint
 EDITOR_CSS = lib/codemirror addon/dialog/dialog addon/hint/show-hint
-$(B)/www/codemirror.js: $(if $(CODEMIRROR),$(EDITOR_JS:%=$(CODEMIRROR)/%.js))
-$(B)/www/codemirror.css: $(if $(CODEMIRROR),$(EDITOR_CSS:%=$(CODEMIRROR)/%.css))
-$(B)/www/codemirror.js $(B)/www/codemirror.css: # empty without the library
+$(B)/www/library/codemirror.js: $(if $(CODEMIRROR),$(EDITOR_JS:%=$(CODEMIRROR)/%.js))
+$(B)/www/library/codemirror.css: $(if $(CODEMIRROR),$(EDITOR_CSS:%=$(CODEMIRROR)/%.css))
+$(B)/www/library/codemirror.js $(B)/www/library/codemirror.css: # empty without the library
 	mkdir -p $(@D) && cat /dev/null $^ >$@
-$(B)/www/names.js: viewer/server/names.awk $(HEADERS)
+$(B)/www/library/names.js: viewer/server/names.awk $(HEADERS)
 	mkdir -p $(@D) && awk -f $^ >$@.new && mv $@.new $@
 $(B)/viewer/server/assets.S: viewer/server/assets.sh $(PAGE)
 	mkdir -p $(@D)

@@ -141,5 +141,7 @@ check('of a lesson only text, lists, code and web links are kept', async () => {
   });
   assert.deepEqual(found, { kinds: ['a', 'code', 'em', 'h2', 'li', 'p', 'pre', 'span', 'ul'], links: ['https://example.org/'],
     attributes: ['class', 'href', 'rel', 'tabindex', 'target'], pre: 'int *here;' });
+  assert.ok(page.troubles.every((words) => /Content Security Policy/.test(words)), 'the policy says what it would have blocked, too');
+  page.troubles.length = 0;
   await done(page);
 });
