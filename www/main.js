@@ -6,6 +6,7 @@ import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
 import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
+import { nextBar } from './lessons/next.js';
 import { api as ask, connect, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
@@ -45,7 +46,10 @@ const views = {
   table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
-const pane = panes(() => refresh());
+const pane = panes(() => {
+  refresh();
+  advise();
+});
 
 const time = clock({
   count: () => shown?.steps.length ?? 0,
@@ -85,6 +89,7 @@ function frame(position) {
   views.lanes.show(shown, { t, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
+  advise();
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
@@ -165,14 +170,26 @@ function showLine(line) {
 
 function select(run, play) {
   shown = run;
+  veil('');
+  if (run.what === 'demo' && (!course || course.guessing)) play = false; // a prediction comes first
   $('runs').value = run.number;
   showOutput();
   time.follow(!run.ended);
   views.table.reset();
   time.by(run.overlaps ? 'clock' : 'step');
   if (play) time.restart();
-  else time.poke();
+  else time.go(0);
+  advise();
 }
+
+// Over the picture of an earlier build: what became of the present one; '': nothing.
+function veil(words) {
+  $('veil').hidden = !words;
+  $('veil-words').textContent = words;
+  document.body.toggleAttribute('data-veiled', !!words);
+}
+
+$('lift').addEventListener('click', () => veil(''));
 
 // An example's output is shown after its end: it may contain the answer to the question.
 function showOutput() {
@@ -256,11 +273,12 @@ const on = {
   status(head) {
     printed(head);
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
-    if (head.state === 'compiling') views.verdict.busy('Building your program …');
-    else if (head.state === 'running') views.verdict.busy('Running your program …');
+    if (head.state === 'compiling') busy('Building your program …');
+    else if (head.state === 'running') busy('Running your program …');
     else if (head.state === 'error') failed(head);
     else if (head.state === 'done' && head.verdict) graded(head);
     if (head.state === 'compiling') reload();
+    advise();
     return undefined;
   },
 
@@ -303,15 +321,27 @@ function elsewhere(head) {
   if (head.state === 'compiling' && !write.isDirty()) course.attempt(() => course.choose(head.lesson, false));
 }
 
-function failed(head) {
-  write.mistake(head.line ? head : null);
-  views.verdict.broken(head);
+let judged = { verdict: '', line: 0 }; // of the learner's program, for next.js
+
+function busy(words) {
+  judged = { verdict: 'busy', line: 0 };
+  views.verdict.busy(words);
 }
 
-function graded(head) {
+function failed(head) {
+  judged = { verdict: 'fail', line: head.line ?? 0 };
+  write.mistake(head.line ? head : null);
+  views.verdict.broken(head);
+  veil(head.line ? `Line ${head.line} does not compile: there is no run of this text.` : 'There is no run of this text.');
+}
+
+function graded({ verdict: v }) {
+  const wrong = (v.checks ?? []).filter((c) => !c.pass).map((c) => ({ line: c.line ?? lineOf(c.seq) ?? 0, words: `${c.check}: ${c.got}` }));
+  judged = { verdict: v.pass ? 'pass' : 'fail', line: v.line ?? wrong.find((c) => c.line)?.line ?? 0 };
   write.mistake(null);
-  views.verdict.graded(head.verdict, lineOf);
-  course?.graded(head.verdict.pass);
+  write.notes(wrong.filter((c) => c.line));
+  views.verdict.graded(v, lineOf);
+  course?.graded(v.pass);
 }
 
 // The file may have been saved in another editor: reloads it.
@@ -330,14 +360,47 @@ const write = editor(api, {
     notice('');
   },
   failed: (error) => notice(error.message, 'bad'),
+  edited: () => advise(),
 });
+
+// The one filled button: what comes next.
+const showNext = nextBar({
+  predict() {
+    pane.show('learn');
+    pane.column('lesson');
+    course.predict();
+  },
+  watch() {
+    pane.show('watch');
+    if (shown?.what === 'demo') time.play();
+    else course.attempt(() => course.run('demo'));
+  },
+  end: () => time.go(Infinity),
+  edit: () => pane.program('editor', true),
+  line() {
+    pane.program('editor', true);
+    if (judged.line) write.goTo(judged.line);
+  },
+  check: () => course.mine(),
+  next: () => course.next(),
+});
+
+function advise() {
+  if (!course?.open) return;
+  const { guessing } = course.progress;
+  document.body.toggleAttribute('data-guessing', guessing && shown?.what === 'demo');
+  document.body.toggleAttribute('data-tried', judged.verdict !== '');
+  showNext({ ...course.progress, ...judged, playing: time.position.playing, editing: pane.editing, dirty: write.isDirty() });
+}
 
 /** Opens the first lesson that is not done; with `play`, plays its example. */
 async function begin(play) {
   course = lessons(api, {
     opened(lesson) {
+      judged = { verdict: '', line: 0 };
       write.show(lesson);
       views.verdict.hide();
+      pane.column('lesson');
     },
     ran(what, stay) {
       if (!stay) pane.show('watch');
@@ -345,8 +408,14 @@ async function begin(play) {
     },
     unsaved: () => write.isDirty(),
     save: () => write.save(),
-    guessed: () => shown && time.restart(),
-    known: refresh,
+    guessed() {
+      pane.show('watch');
+      if (shown) time.restart();
+    },
+    known() {
+      refresh();
+      advise();
+    },
     failed: (error) => notice(error.message, 'bad'),
   });
   await course.attempt(async () => {
@@ -354,6 +423,7 @@ async function begin(play) {
     const current = shown?.lesson && all.some((l) => l.id === shown.lesson) ? shown.lesson : null;
     const first = current ?? (all.find((l) => !l.done) ?? all[0])?.id;
     if (first) await course.choose(first, play);
+    if (shown?.what === 'demo' && !course.guessing) time.restart();
   });
 }
 

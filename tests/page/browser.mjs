@@ -69,6 +69,7 @@ export async function go(page, seq) {
 /** The moment of the documentation's pictures: the example's result has just been copied back over the bus. */
 export async function pose(page) {
   await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+  await page.evaluate(() => document.querySelector('.predict button[type="button"]')?.click()); // “Just show me”
   const home = await page.evaluate(() => window.ferry.events.findIndex((e) => e.kind === 'copy' && e.dir === 'd2h'));
   await go(page, home);
 }

@@ -66,7 +66,7 @@ check('through a forwarded port events come, and a saved file is graded', async 
     assert.notEqual(String(tunnel.port), there.port);
     there.port = tunnel.port;
     const page = await stage.open(there.href);
-    await page.waitForFunction(() => window.ferry?.boxes().length);
+    await page.waitForFunction(() => window.ferry?.events.length);
     await page.locator('#tab-editor').click();
     await write(page, readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8'));
     await page.locator('#save').click();

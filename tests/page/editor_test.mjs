@@ -98,10 +98,12 @@ check('a screen reader finds a text field with a name and all of its text', asyn
 check('another file in the editor is not undone into this one', async (t) => {
   const page = await opened(t);
   const first = await written(page);
+  await page.locator('#unfold').click();
   await page.locator('#lesson-list button').nth(1).click();
   await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
   const second = await written(page);
   assert.notEqual(second, first);
+  await page.locator('#tab-editor').click();
   await page.locator('#code').focus();
   await page.keyboard.press('Control+z');
   assert.equal(await written(page), second);
