@@ -105,7 +105,7 @@ function arrange(state, step, index, told) {
   const line = told.line || (state.site?.line ?? 0);
   const does = actions(shown, step, time.position.t, state);
   const wrong = told === step ? does.find((a) => a.mistake)?.mistake : null;
-  const words = [stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? [])].join(' ');
+  const words = untold([stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? [])].join(' '));
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words };
   views.stage.arrange(state, shown.addresses, does);
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
@@ -114,6 +114,9 @@ function arrange(state, step, index, told) {
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
   drawn = { run: shown, step: index, to: step.to, told };
 }
+
+// In a lesson the fix of an error is told by the verdict, to who asks for it.
+const untold = (words) => (mode === 'lessons' ? words.replace(/ Fix: .*$|^ *fix: .*\n?/gm, '') : words);
 
 function refresh() {
   drawn.step = -1;
@@ -195,7 +198,7 @@ $('lift').addEventListener('click', () => veil(''));
 function showOutput() {
   $('printed').hidden = !shown?.output || (shown.what === 'demo' && !shown.watched);
   $('printed').dataset.what = shown?.what ?? '';
-  $('output').textContent = shown?.output ?? '';
+  $('output').textContent = untold(shown?.output ?? '');
 }
 
 // A crash may have logged an error event; a kill logs nothing.

@@ -128,7 +128,7 @@ check('a measured log says measured', async () => {
   await server.close();
 });
 
-check('of a lesson only text, lists, code and web links are kept', async () => {
+check('of a lesson only text and web links are kept', async () => {
   const page = await stage.open(stage.view.url);
   const found = await page.evaluate(async () => {
     const { render } = await import('./lessons/text.js');

@@ -21,7 +21,7 @@ async function opened(t, options = {}) {
   return page;
 }
 
-check('names of Ferry are completed, each with its line of documentation', async (t) => {
+check('names of Ferry are completed, each with its documentation', async (t) => {
   const page = await opened(t);
   await write(page, '');
   await page.keyboard.type('fy_tensor *y = fy_relu');
@@ -42,7 +42,7 @@ check('names of Ferry are completed, each with its line of documentation', async
   await done(page);
 });
 
-check('a new line is indented, brackets match, and undo takes back', async (t) => {
+check('a new line is indented, brackets match, undo works', async (t) => {
   const page = await opened(t);
   await write(page, 'int main(void)\n{');
   await page.keyboard.press('Control+End');
@@ -86,7 +86,7 @@ check('Tab indents, and after Escape it leaves', async (t) => {
   await done(page);
 });
 
-check('a screen reader finds a text field with a name and all of its text', async (t) => {
+check('a screen reader finds the editor and all its text', async (t) => {
   const page = await opened(t);
   const field = page.getByRole('textbox', { name: 'Your program' });
   assert.equal(await field.getAttribute('aria-multiline'), 'true');
@@ -95,7 +95,7 @@ check('a screen reader finds a text field with a name and all of its text', asyn
   await done(page);
 });
 
-check('another file in the editor is not undone into this one', async (t) => {
+check('another file is not undone into this one', async (t) => {
   const page = await opened(t);
   const first = await written(page);
   await page.locator('#unfold').click();
@@ -110,7 +110,7 @@ check('another file in the editor is not undone into this one', async (t) => {
   await done(page);
 });
 
-check('a build without CodeMirror has a plain text field that saves', async (t) => {
+check('without CodeMirror a plain text field saves', async (t) => {
   const www = mkdtempSync(join(tmpdir(), 'ferry-www-'));
   t.after(() => rmSync(www, { recursive: true }));
   cpSync(join(root, 'www'), www, { recursive: true });

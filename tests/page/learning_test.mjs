@@ -43,7 +43,7 @@ check('nothing plays before the prediction, and nothing tells the counts', async
   await done(page);
 });
 
-check('after watching the counts are shown to who made no guess', async (t) => {
+check('after watching, the counts are shown without a guess', async (t) => {
   const { page } = await opened(t);
   await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
   await page.waitForFunction(() => !/\?/.test(document.getElementById('figures').textContent));
@@ -59,7 +59,7 @@ const differing = [
   { check: 'crossings-back', pass: true, expected: '2 copies back allowed', got: '1 copy back', message: '', seq: null, line: null, limit: { of: 'copies back to the CPU', most: 2, used: 1 } },
 ];
 
-check('a verdict says what differs, and every limit as a bar', async (t) => {
+check('a verdict says what differs, limits as bars', async (t) => {
   const { server, page } = await opened(t);
   status(server, { state: 'done', verdict: { pass: false, message: differing[1].message, checks: differing, seed: 7 } });
   await page.locator('#verdict[data-kind="fail"]').waitFor();
@@ -74,7 +74,7 @@ check('a verdict says what differs, and every limit as a bar', async (t) => {
   await done(page);
 });
 
-check('why, and how to mend it, is told when it is asked for', async (t) => {
+check('why and how are told when asked for', async (t) => {
   const { server, page } = await opened(t);
   status(server, { state: 'done', verdict: { pass: false, message: differing[1].message, checks: differing, hint: 'use what fy_to returned', seed: 7 } });
   await page.locator('#verdict[data-kind="fail"]').waitFor();
@@ -111,7 +111,7 @@ check('no older picture stands under a new error', async (t) => {
   await done(page);
 });
 
-check('with verdict and editor open there is room for the picture', async (t) => {
+check('beside verdict and editor there is room for the picture', async (t) => {
   for (const [width, height] of [[1440, 900], [1024, 768], [853, 480], [390, 844]]) {
     const { server, page } = await opened(t, { viewport: { width, height } });
     await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
@@ -134,6 +134,28 @@ check('with verdict and editor open there is room for the picture', async (t) =>
     const filled = await page.locator('button:visible').evaluateAll((all) => all.filter((b) => getComputedStyle(b).backgroundColor === getComputedStyle(document.getElementById('act')).backgroundColor).map((b) => b.id));
     assert.deepEqual(filled, ['act'], `one filled button at ${width}`);
     await done(page);
+  }
+});
+
+check('a stopped program’s fix is told by no other part of the page', async () => {
+  const lessons = await ferry('serve', '--port', '8868');
+  try {
+    const page = await stage.open(lessons.url, { reducedMotion: 'reduce' });
+    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.locator('#tab-editor').click();
+    await page.locator('#save').click();
+    await page.locator('#verdict[data-kind="fail"]').waitFor();
+    await page.locator('#printed').waitFor();
+    const steps = await page.evaluate(() => Number(document.getElementById('scrub').max));
+    for (let i = 0; i <= steps; i++) {
+      await page.locator('#scrub').fill(String(i));
+      const told = await page.locator('#say, #printed, #verdict, #mistake').allInnerTexts();
+      assert.doesNotMatch(told.join(' '), /copy (x|one) /, `step ${i}`);
+    }
+    assert.match(await page.locator('#printed').innerText(), /x is on cpu/);
+    await done(page);
+  } finally {
+    await lessons.stop();
   }
 });
 
@@ -161,6 +183,7 @@ check('lessons 1 to 3 by keyboard and accessibility tree alone', async () => {
       await next('Edit your file');
       const field = named('textbox', 'Your program');
       await page.waitForFunction(() => document.activeElement.getAttribute('aria-label') === 'Your program');
+      await page.waitForFunction(() => /your code/.test(document.activeElement.innerText));
       assert.match(await field.innerText(), /your code/);
       await write(page, `${lesson(id, 'solution.c')}`);
       assert.match(await written(page), /fy_answer/);

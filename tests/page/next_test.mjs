@@ -8,7 +8,7 @@ const at = (state) => {
   return `${STEPS[step]}: ${act}`;
 };
 
-test('predict, watch, edit, check, next lesson: each when the one before is done', () => {
+test('predict, watch, edit, check, next: one after the other', () => {
   assert.equal(at({ guessing: true }), 'Predict: predict');
   assert.equal(at({ playing: true }), 'Watch: end');
   assert.equal(at({}), 'Watch: watch');
