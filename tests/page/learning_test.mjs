@@ -137,6 +137,23 @@ check('beside verdict and editor there is room for the picture', async (t) => {
   }
 });
 
+check('forty columns of code are in sight at every width', async (t) => {
+  for (const [width, height] of [[1440, 900], [1280, 720], [1024, 768], [853, 480]]) {
+    const { page } = await opened(t, { viewport: { width, height } });
+    await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+    await page.waitForFunction(() => document.querySelector('#lines.costed'));
+    const columns = await page.evaluate(() => {
+      const line = document.querySelector('#lines li');
+      const letter = document.createRange();
+      letter.setStart(line.querySelector('code').firstChild.firstChild ?? line.querySelector('code').firstChild, 0);
+      letter.setEnd(letter.startContainer, 1);
+      return (line.querySelector('.cost').getBoundingClientRect().left - letter.getBoundingClientRect().left) / letter.getBoundingClientRect().width;
+    });
+    assert.ok(columns >= 40, `${columns.toFixed(1)} at ${width}`);
+    await done(page);
+  }
+});
+
 check('a stopped program’s fix is told by no other part of the page', async () => {
   const lessons = await ferry('serve', '--port', '8868');
   try {
