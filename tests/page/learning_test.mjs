@@ -39,7 +39,7 @@ check('nothing plays before the prediction, and nothing tells the counts', async
   assert.equal(await act(page), 'To the end');
   await page.locator('#act').click();
   await page.waitForFunction(() => /You guessed 2 to the card/.test(document.querySelector('.predict .answer').textContent));
-  assert.equal(await act(page), 'Edit your file');
+  assert.equal(await act(page), 'Edit');
   await done(page);
 });
 
@@ -47,7 +47,7 @@ check('after watching, the counts are shown without a guess', async (t) => {
   const { page } = await opened(t);
   await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
   await page.waitForFunction(() => !/\?/.test(document.getElementById('figures').textContent));
-  assert.equal(await act(page), 'Edit your file');
+  assert.equal(await act(page), 'Edit');
   assert.equal(await page.locator('#lanes').isVisible(), true);
   await done(page);
 });
@@ -140,8 +140,11 @@ check('beside verdict and editor there is room for the picture', async (t) => {
 check('forty columns of code are in sight at every width', async (t) => {
   for (const [width, height] of [[1440, 900], [1280, 720], [1024, 768], [853, 480]]) {
     const { page } = await opened(t, { viewport: { width, height } });
+    const fits = () => page.evaluate(() => [...document.querySelectorAll('#next > *')].every((n) => n.getBoundingClientRect().right <= document.getElementById('next').getBoundingClientRect().right - 8));
+    assert.ok(await fits(), `the next action at ${width}`);
     await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
     await page.waitForFunction(() => document.querySelector('#lines.costed'));
+    assert.ok(await fits(), `the next action at ${width}, watched`);
     const columns = await page.evaluate(() => {
       const line = document.querySelector('#lines li');
       const letter = document.createRange();
@@ -154,7 +157,7 @@ check('forty columns of code are in sight at every width', async (t) => {
   }
 });
 
-check('a stopped program’s fix is told by no other part of the page', async () => {
+check('the verdict alone tells the fix of an error', async () => {
   const lessons = await ferry('serve', '--port', '8868');
   try {
     const page = await stage.open(lessons.url, { reducedMotion: 'reduce' });
@@ -197,7 +200,7 @@ check('lessons 1 to 3 by keyboard and accessibility tree alone', async () => {
       await page.keyboard.type('1');
       await next('Predict');
       await page.waitForFunction(() => /correct|There were/.test(document.querySelector('.predict .answer').textContent)); // reduced motion: played at once
-      await next('Edit your file');
+      await next('Edit');
       const field = named('textbox', 'Your program');
       await page.waitForFunction(() => document.activeElement.getAttribute('aria-label') === 'Your program');
       await page.waitForFunction(() => /your code/.test(document.activeElement.innerText));

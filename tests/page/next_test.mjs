@@ -29,5 +29,5 @@ test('who skips the question and passes is led on', () => {
 
 test('a failed line is named', () => {
   assert.equal(nextAction({ verdict: 'fail', line: 13 }).words, 'Edit line 13');
-  assert.equal(nextAction({ verdict: 'fail', line: 0 }).words, 'Edit your file');
+  assert.equal(nextAction({ verdict: 'fail', line: 0 }).words, 'Edit');
 });

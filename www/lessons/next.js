@@ -13,11 +13,11 @@ export function nextAction(s) {
   if (s.verdict === 'busy') return { step: 2, words: 'Checking …', act: 'wait' };
   if (s.editing && s.dirty) return { step: 2, words: 'Check', act: 'check' };
   if (s.verdict === 'pass') return s.last ? { step: 3, words: 'All lessons done', act: 'over' } : { step: 3, words: 'Next lesson', act: 'next' };
-  if (s.verdict === 'fail') return { step: 2, words: s.line ? `Edit line ${s.line}` : 'Edit your file', act: 'line' };
+  if (s.verdict === 'fail') return { step: 2, words: s.line ? `Edit line ${s.line}` : 'Edit', act: 'line' };
   if (s.guessing) return { step: 0, words: 'Predict', act: 'predict' };
   if (s.playing && !s.watched) return { step: 1, words: 'To the end', act: 'end' };
   if (!s.watched) return { step: 1, words: 'Watch', act: 'watch' };
-  return s.editing ? { step: 2, words: 'Check', act: 'check' } : { step: 2, words: 'Edit your file', act: 'edit' };
+  return s.editing ? { step: 2, words: 'Check', act: 'check' } : { step: 2, words: 'Edit', act: 'edit' };
 }
 
 /** on[act](): does it. Returns show(s), which writes the DOM only on change. */
