@@ -7,6 +7,7 @@ import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
 import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
+import { nextBar } from './lessons/next.js';
 import { api as ask, connect, logOf, tabName, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
@@ -63,7 +64,10 @@ const views = {
   cost: costs(api, { runs: () => [...runs.values()], go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
-const pane = panes(() => refresh());
+const pane = panes(() => {
+  refresh();
+  advise();
+});
 
 const present = presenter(() => refresh());
 const visit = visits({
@@ -127,6 +131,7 @@ function frame(position) {
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
   if (!position.playing && time.settled) address.show({ lesson: course?.open?.id, run: shown.number, step: position.step + 1, t: position.by === 'clock' ? t : undefined });
+  advise();
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
@@ -145,7 +150,7 @@ function arrange(state, step, index, told) {
   const wrong = told === step ? does.find((a) => a.mistake)?.mistake : null;
   const lost = shown.lostIn(state);
   const leaked = told.kind === 'end' ? lostWords(lost) : '';
-  const words = [stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? []), leaked].filter(Boolean).join(' ');
+  const words = untold([stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? []), leaked].filter(Boolean).join(' '));
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
@@ -154,6 +159,9 @@ function arrange(state, step, index, told) {
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
   drawn = { run: shown, step: index, to: step.to, told };
 }
+
+// In a lesson the fix of an error is told by the verdict, to who asks for it.
+const untold = (words) => (mode === 'lessons' ? words.replace(/ Fix: .*$|^ *fix: .*\n?/gm, '') : words);
 
 function refresh() {
   drawn.step = -1;
@@ -219,20 +227,32 @@ function showLine(line) {
 
 function select(run, play) {
   shown = run;
+  veil('');
+  if (run.what === 'demo' && (!course || course.guessing)) play = false; // a prediction comes first
   $('runs').value = run.number;
   showOutput();
   time.follow(!run.ended);
   views.table.reset();
   time.by(run.overlaps ? 'clock' : 'step');
   if (play) time.restart();
-  else time.poke();
+  else time.go(0);
+  advise();
 }
+
+// Over the picture of an earlier build: what became of the present one; '': nothing.
+function veil(words) {
+  $('veil').hidden = !words;
+  $('veil-words').textContent = words;
+  document.body.toggleAttribute('data-veiled', !!words);
+}
+
+$('lift').addEventListener('click', () => veil(''));
 
 // An example's output is shown after its end: it may contain the answer to the question.
 function showOutput() {
   $('printed').hidden = !shown?.output || (shown.what === 'demo' && !shown.watched);
   $('printed').dataset.what = shown?.what ?? '';
-  $('output').textContent = shown?.output ?? '';
+  $('output').textContent = untold(shown?.output ?? '');
 }
 
 // A crash may have logged an error event; a kill logs nothing.
@@ -353,11 +373,12 @@ const on = {
     printed(head);
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
     if (head.by && head.by !== tab) return head.state === 'compiling' ? reload() : undefined; // another tab's
-    if (head.state === 'compiling') views.verdict.busy('Building your program …');
-    else if (head.state === 'running') views.verdict.busy('Running your program …');
+    if (head.state === 'compiling') busy('Building your program …');
+    else if (head.state === 'running') busy('Running your program …');
     else if (head.state === 'error') failed(head);
     else if (head.state === 'done' && head.verdict) graded(head);
     if (head.state === 'compiling') reload();
+    advise();
     return undefined;
   },
 
@@ -405,15 +426,27 @@ function elsewhere(head) {
   });
 }
 
-function failed(head) {
-  write.mistake(head.line ? head : null);
-  views.verdict.broken(head);
+let judged = { verdict: '', line: 0 }; // of the learner's program, for next.js
+
+function busy(words) {
+  judged = { verdict: 'busy', line: 0 };
+  views.verdict.busy(words);
 }
 
-function graded(head) {
+function failed(head) {
+  judged = { verdict: 'fail', line: head.line ?? 0 };
+  write.mistake(head.line ? head : null);
+  views.verdict.broken(head);
+  veil(head.line ? `Line ${head.line} does not compile: there is no run of this text.` : 'There is no run of this text.');
+}
+
+function graded({ verdict: v }) {
+  const wrong = (v.checks ?? []).filter((c) => !c.pass).map((c) => ({ line: c.line ?? lineOf(c.seq) ?? 0, words: `${c.check}: ${c.got}` }));
+  judged = { verdict: v.pass ? 'pass' : 'fail', line: v.line ?? wrong.find((c) => c.line)?.line ?? 0 };
   write.mistake(null);
-  views.verdict.graded(head.verdict, lineOf);
-  course?.graded(head.verdict.pass);
+  write.notes(wrong.filter((c) => c.line));
+  views.verdict.graded(v, lineOf);
+  course?.graded(v.pass);
 }
 
 // The file may have been saved in another editor: reloads it.
@@ -432,15 +465,48 @@ const write = editor(api, {
     notice('');
   },
   failed: (error) => notice(error.message, 'bad'),
+  edited: () => advise(),
 });
+
+// The one filled button: what comes next.
+const showNext = nextBar({
+  predict() {
+    pane.show('learn');
+    pane.column('lesson');
+    course.predict();
+  },
+  watch() {
+    pane.show('watch');
+    if (shown?.what === 'demo') time.play();
+    else course.attempt(() => course.run('demo'));
+  },
+  end: () => time.go(Infinity),
+  edit: () => pane.program('editor', true),
+  line() {
+    pane.program('editor', true);
+    if (judged.line) write.goTo(judged.line);
+  },
+  check: () => course.mine(),
+  next: () => course.next(),
+});
+
+function advise() {
+  if (!course?.open) return;
+  const { guessing } = course.progress;
+  document.body.toggleAttribute('data-guessing', guessing && shown?.what === 'demo');
+  document.body.toggleAttribute('data-tried', judged.verdict !== '');
+  showNext({ ...course.progress, ...judged, playing: time.position.playing, editing: pane.editing, dirty: write.isDirty() });
+}
 
 /** Opens the first lesson that is not done; with `play`, plays its example. */
 async function begin(play) {
   course = lessons(api, {
     opened(lesson) {
+      judged = { verdict: '', line: 0 };
       write.show(lesson);
       views.cost.lesson($('lesson-text'));
       views.verdict.hide();
+      pane.column('lesson');
     },
     ran(what, stay) {
       if (!stay) pane.show('watch');
@@ -448,8 +514,14 @@ async function begin(play) {
     },
     unsaved: () => write.isDirty(),
     save: () => write.save(),
-    guessed: () => shown && time.restart(),
-    known: refresh,
+    guessed() {
+      pane.show('watch');
+      if (shown) time.restart();
+    },
+    known() {
+      refresh();
+      advise();
+    },
     failed: (error) => notice(error.message, 'bad'),
   });
   await course.attempt(async () => {
@@ -458,6 +530,7 @@ async function begin(play) {
     const current = shown?.lesson && all.some((l) => l.id === shown.lesson) ? shown.lesson : null;
     const first = linked ?? current ?? (all.find((l) => !l.done) ?? all[0])?.id;
     if (first) await course.choose(first, play);
+    if (shown?.what === 'demo' && !course.guessing) time.restart();
   });
 }
 
