@@ -153,7 +153,7 @@ check('two tabs are two readers', async () => {
   const lessons = await ferry('serve', '--port', '8865');
   try {
     const one = await stage.open(lessons.url);
-    await one.waitForFunction(() => window.ferry?.events.at(-1)?.kind === 'end');
+    await one.waitForFunction(() => document.getElementById('path').textContent && window.ferry?.events.at(-1)?.kind === 'end');
     const two = await one.context().newPage();
     two.troubles = [];
     await two.goto(`${lessons.url}&lesson=02-to-returns`);
@@ -170,7 +170,7 @@ check('two tabs are two readers', async () => {
 
     const three = await one.context().newPage(); // another reader of the first lesson
     await three.goto(lessons.url);
-    await three.waitForFunction(() => window.ferry?.events.at(-1)?.kind === 'end');
+    await three.waitForFunction(() => document.getElementById('path').textContent && window.ferry?.events.at(-1)?.kind === 'end');
     const its = await shown(three);
     await one.locator('#play-demo').click();
     await one.waitForFunction(() => document.getElementById('runs').value === '5');
