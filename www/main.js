@@ -61,7 +61,7 @@ const views = {
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
   ledger: ledger($('figures'), $('clock-words')),
   table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
-  cost: costs(api, { runs: () => [...runs.values()], go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
+  cost: costs(api, { runs: () => [...runs.values()], served: (run) => run.number > 0 && !carried, go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
 const pane = panes(() => {

@@ -140,7 +140,7 @@ check('of a lesson only text and web links are kept', async () => {
       attributes: [...new Set(all.flatMap((n) => n.getAttributeNames()))].sort(), pre: host.querySelector('pre').textContent };
   });
   assert.deepEqual(found, { kinds: ['a', 'code', 'em', 'h2', 'li', 'p', 'pre', 'span', 'ul'], links: ['https://example.org/'],
-    attributes: ['class', 'href', 'rel', 'tabindex', 'target'], pre: 'int *here;' });
+    attributes: ['class', 'data-language', 'href', 'rel', 'tabindex', 'target'], pre: 'int *here;' });
   assert.ok(page.troubles.every((words) => /Content Security Policy/.test(words)), 'the policy says what it would have blocked, too');
   page.troubles.length = 0;
   await done(page);

@@ -212,7 +212,7 @@ check('the view for a projector is larger, and Escape leaves it', async () => {
   const box = await page.evaluate(() => window.ferry.boxes().find((b) => b.name === 'moved'));
   await page.keyboard.press('Escape');
   await settle(page);
-  assert.equal(await page.locator('header').isVisible(), true);
+  assert.equal(await page.locator('body > header').isVisible(), true);
   assert.ok(box.w > 0);
   await done(page);
 });

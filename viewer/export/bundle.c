@@ -4,7 +4,7 @@
  *
  * It knows the forms that the page uses, and refuses all others: `import { a, b as c } from './x.js';`, `import * as d
  * from './x.js';` and `export` before function, const and class, each at the beginning of a line. No module imports
- * itself by way of another. */
+ * itself by way of another. `import './x.js';` of a library is left out: a page without a server has no file to edit. */
 #define _GNU_SOURCE
 #include "bundle.h"
 
@@ -78,6 +78,7 @@ static const char *read_import(bundle *b, const asset *a, const char *at, const 
     const char *stop = memchr(at, ';', (size_t)(end - at)), *names = at + strlen("import ");
     const char *from = stop ? memmem(at, (size_t)(stop - at), " from '", 7) : NULL;
     char path[PATH];
+    if (stop && *names == '\'') return stop + 1;
     if (!from || stop[-1] != '\'' || !resolve(a->path, from + 7, (size_t)(stop - from) - 8, path))
         return refuse(b, a, "an import", at), NULL;
     const asset *other = find(path);

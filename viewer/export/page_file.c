@@ -1,23 +1,29 @@
 /* page_file.c: index.html with its style, script and icon in place of the links to them, and the run's lines as data.
  *
- * Its Content-Security-Policy names the one script and the one style sheet by their hashes, and allows nothing else: no
- * request, no other script. The lines cannot end their element, since every < in them is written as an escape of JSON,
- * where it occurs only in strings. They are split, so that a browser reads a long run piece by piece. */
+ * Its Content-Security-Policy allows the one script and the one style sheet, by a random word that a log cannot
+ * contain, and nothing else: no request, no other script. The lines cannot end their element, since every < in them is
+ * written as an escape of JSON, where it occurs only in strings. They are split, so that a browser reads a long run
+ * piece by piece. */
 #define _GNU_SOURCE
 #include "page_file.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "assets.h"
 #include "bundle.h"
 #include "memory.h"
-#include "sha256.h"
 
 #define PIECE (1 << 20) /* bytes of lines in one element, about */
 
 static const char icon_link[] = "<link rel=\"icon\" href=\"./icon.svg\" type=\"image/svg+xml\">";
+static const char editor_link[] =
+    "<link rel=\"stylesheet\" href=\"./library/codemirror.css\">"; /* bundle.c: no editor */
 static const char style_link[] = "<link rel=\"stylesheet\" href=\"./style.css\">";
+static const char licence_link[] =
+    "<p class=\"small\">The editor is CodeMirror: <a href=\"./licences.txt\" target=\"_blank\">licence</a>.</p>";
 static const char script_link[] = "<script type=\"module\" src=\"./main.js\"></script>";
 
 static const asset *file(const char *path, char *err, size_t room)
@@ -50,21 +56,23 @@ static void write_icon(FILE *out, const asset *icon)
     fputs("\">", out);
 }
 
-static void write_head(FILE *out, const asset *style, const fy_text *script, const asset *icon)
+static bool write_head(FILE *out, const asset *style, const fy_text *script, const asset *icon)
 {
-    char style_hash[45], script_hash[45];
-    sha256_base64(style->data, style->size, style_hash);
-    sha256_base64(script->data, script->size, script_hash);
+    uint64_t random[2];
+    char nonce[33];
+    if (getrandom(random, sizeof random, 0) != sizeof random) return false;
+    snprintf(nonce, sizeof nonce, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
     fprintf(out,
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
-            "style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
-            script_hash, style_hash);
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-%s'; "
+            "style-src 'nonce-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
+            nonce, nonce);
     write_icon(out, icon);
-    fputs("\n<style>", out);
+    fprintf(out, "\n<style nonce=\"%s\">", nonce);
     fwrite(style->data, 1, style->size, out);
-    fputs("</style>\n<script type=\"module\">", out);
+    fprintf(out, "</style>\n<script type=\"module\" nonce=\"%s\">", nonce);
     fwrite(script->data, 1, script->size, out);
     fputs("</script>\n", out);
+    return true;
 }
 
 static void write_run(FILE *out, feed *f, const char *label)
@@ -103,13 +111,17 @@ bool page_file_write(FILE *out, feed *f, const char *label, char *err, size_t ro
     const asset *icon = file("/icon.svg", err, room);
     bool ok = index && style && icon && bundle_modules("/main.js", &script, err, room);
     const char *at = ok ? (const char *)index->data : NULL, *end = ok ? at + index->size : NULL;
-    if (ok && (at = write_to(out, at, end, icon_link)) && (at = write_to(out, at, end, style_link))) {
-        if ((at = write_to(out, at, end, script_link))) write_head(out, style, &script, icon);
-        if (at && (at = write_to(out, at, end, "</body>"))) {
-            write_run(out, f, label);
-            fputs("</body>", out);
-            fwrite(at, 1, (size_t)(end - at), out);
-        }
+    static const char *const links[] = {icon_link, editor_link, style_link, script_link};
+    for (size_t i = 0; at && i < sizeof links / sizeof *links; i++) at = write_to(out, at, end, links[i]);
+    if (at && !write_head(out, style, &script, icon)) {
+        snprintf(err, room, "the system has no random numbers");
+        ok = false;
+    }
+    if (at) at = write_to(out, at, end, licence_link);
+    if (at && (at = write_to(out, at, end, "</body>"))) {
+        write_run(out, f, label);
+        fputs("</body>", out);
+        fwrite(at, 1, (size_t)(end - at), out);
     }
     if (ok && !at) snprintf(err, room, "the page's index.html has no %s any more", "link that one file replaces");
     free(script.data);

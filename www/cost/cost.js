@@ -33,7 +33,8 @@ export function costs(api, on) {
   /** At each frame. hidden: the learner still has to guess what the run costs; unpassed: or to solve the lesson. */
   function show(shown, position, hidden, unpassed) {
     run = shown;
-    if (run.ended && !run.asked) ask(run);
+    if (!on.served(run)) run.found = { error: 'this page has no server to look; ferry explain tells them' };
+    else if (run.ended && !run.asked) ask(run);
     list.show(run, hidden ? 'guess' : unpassed ? 'unpassed' : '');
     plots?.show(run, hidden);
     choices();
