@@ -150,7 +150,8 @@ export function tableOf(tensor, values, slice = 0) {
   const cell = (i) => cellOf(tensor, values, i);
   const isKnown = (i) => values.at(i) !== undefined || values.isWritten(i) === false;
   const shownRows = Array.from({ length: Math.min(height, ROWS) }, (_, r) => r);
-  const last = shownRows.findLast((r) => Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => start + r * width + k).some(isKnown)) ?? 0;
+  const isSmall = height <= ROWS && width <= COLUMNS;
+  const last = isSmall ? height - 1 : shownRows.findLast((r) => Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => start + r * width + k).some(isKnown)) ?? 0;
   const outer = indexOf(tensor.shape.slice(0, -2), slice);
   if (last === 0 && (tensor.shape.length < 2 || width > COLUMNS || height === 1)) return lineOf(tensor, outer, width, start, cell, isKnown, height);
   const rows = shownRows.slice(0, last + 1).map((r) => ({ label: String(r), cells: Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => cell(start + r * width + k)) }));
