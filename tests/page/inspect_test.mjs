@@ -67,7 +67,7 @@ test('while a learner has to guess, nothing later is told', () => {
   assert.ok(history.length === 7 && history.every(({ seq }) => seq <= WRITTEN));
 });
 
-test('values are of the newest contents, and stale after a write', () => {
+test('values are of the newest contents; stale after a write', () => {
   const one = story();
   assert.equal(look(one, PARTLY).values.source, null);
   const printed = look(one, SEEN).values;
@@ -107,7 +107,7 @@ test('NaN that was written is told from poison', () => {
   assert.equal(summary.Inf, '1');
 });
 
-test('a histogram counts all values, and is never made of a part', () => {
+test('a histogram counts all values, never a part of them', () => {
   const { bins } = look(story(), TURNED, 1, 3).values;
   assert.equal(bins.of, 6);
   assert.equal(bins.counts.reduce((a, b) => a + b), 6);

@@ -24,7 +24,7 @@ function withValues() {
   return { seq: last + 1, made, lines: events.map((e, seq) => JSON.stringify({ ...e, seq, t: e.t ?? t, line: e.line ?? line })) };
 }
 
-check('a click on a box opens it, Escape closes and returns the focus', async () => {
+check('a click on a box opens it, Escape closes it', async () => {
   const page = await stage.open(stage.view.url);
   await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
   assert.equal(await pane(page).isVisible(), false);
@@ -59,7 +59,7 @@ check('it follows the step, and its history goes to events', async () => {
   await done(page);
 });
 
-check('I opens what the step does, a name opens its tensor', async () => {
+check('I and a name open the inspector', async () => {
   const page = await stage.open(stage.view.url);
   await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
   await page.keyboard.press('i');
@@ -78,7 +78,7 @@ check('I opens what the step does, a name opens its tensor', async () => {
   await done(page);
 });
 
-check('values, NaN and a histogram are text as well as picture', async () => {
+check('values, NaN and a histogram are text and picture', async () => {
   const { lines, seq, made } = withValues();
   const server = await serve({ runs: [{ lines }] });
   const page = await stage.open(server.url);
@@ -98,7 +98,7 @@ check('values, NaN and a histogram are text as well as picture', async () => {
   await server.close();
 });
 
-check('the stage keeps 45 % of the height beside the inspector', async () => {
+check('the stage keeps its height beside the inspector', async () => {
   for (const [width, height, least] of [[1440, 900, 0.45], [1024, 768, 0.3]]) {
     const page = await stage.open(stage.view.url, { viewport: { width, height } });
     await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
@@ -112,7 +112,7 @@ check('the stage keeps 45 % of the height beside the inspector', async () => {
   }
 });
 
-check('on a phone it comes from below and nothing is too wide', async () => {
+check('on a phone it comes from below, not too wide', async () => {
   const page = await stage.open(stage.view.url, { viewport: { width: 390, height: 844 } });
   await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
   await page.keyboard.press('i');
