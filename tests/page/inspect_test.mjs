@@ -60,6 +60,8 @@ test('the history names each role, with its line and when', () => {
     '8 written', '9 read', '11 copied from', '12 released', '13 released', '14 released', '15 freed']);
   assert.deepEqual(history.map(({ when }) => when).join(' '), 'past past past past past past now later later later later later later');
   assert.equal(history.find(({ seq }) => seq === WRITTEN).line, 7);
+  const only = open([...story().events.slice(0, 12), { kind: 'op', line: 10, id: 3, name: 'relu', device: 'cpu', in: [use(1, 2)], out: [{ tensor: 9, storage: 7, version: 2 }] }]);
+  assert.equal(look(only, 12).history.at(-1).role, 'read');
 });
 
 test('while a learner has to guess, nothing later is told', () => {

@@ -1,6 +1,6 @@
 // inspector_page_test.mjs: the inspector in a browser: how it opens and closes, what it says, and the room that it leaves.
 import assert from 'node:assert/strict';
-import { bench, check, done, go, settle } from './browser.mjs';
+import { DEMO, bench, check, done, go, settle } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
@@ -94,6 +94,22 @@ check('values, NaN and a histogram are text and picture', async () => {
     return data.some((v, i) => i % 4 === 3 && v > 0);
   });
   assert.ok(drawn, 'the storage is drawn in the pane');
+  await done(page);
+  await server.close();
+});
+
+check('in a lesson it stands in the column until its next action', async () => {
+  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+  const page = await stage.open(server.url);
+  await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
+  await click(page, 'moved');
+  const before = await page.locator('#stage').boundingBox();
+  assert.equal(await page.locator('#lesson-text').isVisible(), false);
+  assert.equal(await page.locator('.history .later').count(), 0, 'what comes later is to be guessed');
+  await page.locator('#act').click();
+  assert.equal(await pane(page).isVisible(), false);
+  assert.equal(await page.locator('#lesson-text').isVisible(), true);
+  assert.equal((await page.locator('#stage').boundingBox()).width, before.width);
   await done(page);
   await server.close();
 });

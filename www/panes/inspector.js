@@ -195,12 +195,14 @@ export function inspector(on) {
 
   function historyOf({ history, left }) {
     const rows = history.map(({ seq, step, line, role, words, when }) => {
-      const li = make('li', { className: when }, goTo(seq, line ? `line ${line}` : `step ${step + 1}`, 'event'), make('b', { textContent: role }), make('span', { textContent: when === 'later' ? `later: ${words}` : words }));
+      const li = make('li', { className: when }, goTo(seq, line ? `line ${line}` : `step ${step + 1}`, 'event'), make('span', {}, make('b', { textContent: role }), ` ${when === 'later' ? 'later: ' : ''}${words}`));
       if (when === 'now') li.setAttribute('aria-current', 'step');
       return li;
     });
     return [make('ol', { className: 'history' }, ...rows), left ? make('p', { className: 'small', textContent: `${units.plural(left, 'more event')} further away.` }) : null].filter(Boolean);
   }
+
+  $('next').addEventListener('click', () => asked && close(), true); // the lesson goes on, in its own column
 
   document.addEventListener('keydown', (event) => {
     const { key, target } = event;
