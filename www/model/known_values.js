@@ -86,7 +86,8 @@ function writtenElements(alloc, { dtype }, writes) {
   if (!writes.length) return { isWritten: () => false, isKnown: true };
   if (size > LARGEST) return { isWritten: () => null, isKnown: false };
   const filled = new Uint8Array(size);
-  for (const { tensor, first, count } of writes) if (tensor) eachElement(tensor, first, Math.min(count, countOf(tensor)), (number) => { filled[number] = 1; });
+  const places = new Map(writes.map((one) => [JSON.stringify([one.tensor, one.first, one.count]), one])); // a loop writes the same ones
+  for (const { tensor, first, count } of places.values()) eachElement(tensor, first, Math.min(count, countOf(tensor)), (number) => { filled[number] = 1; });
   return { isWritten: (number) => filled[number] === 1, isKnown: true };
 }
 
