@@ -12,6 +12,8 @@ import { api as ask, connect, logOf, tabName, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
 import { instant } from './model/instant.js';
+import { subjectOf } from './model/inspect.js';
+import { inspector } from './panes/inspector.js';
 import { lostWords } from './model/reach.js';
 import { momentSentence } from './model/moment.js';
 import { actions, waitIn } from './model/step_actions.js';
@@ -56,7 +58,8 @@ let chosen = null; // the slice of the lanes that was chosen, until another mome
 let scene = { waits: 0, line: 0, sentence: '', wrong: false }; // of the step shown
 
 const views = {
-  stage: stage(() => time.poke()),
+  stage: stage(() => time.poke(), (subject) => views.inspector.open(subject)),
+  inspector: inspector({ subject: () => subject(), go: jump, changed: () => refresh() }),
   lanes: lanesView({ choose, seek: (t) => seek(t), poke: () => time.poke() }),
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
   ledger: ledger($('figures'), $('clock-words')),
@@ -125,7 +128,7 @@ function frame(position) {
   say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position, step.kind === 'error' || scene.wrong);
   views.stage.paint({
     now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
-    waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages,
+    waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages ?? views.inspector.lit,
   });
   views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
@@ -154,6 +157,7 @@ function arrange(state, step, index, told) {
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
+  views.inspector.show(shown, state, (id) => ({ step: told, lost, hidden: shown.what === 'demo' && !!course?.guessing, box: views.stage.boxes().find((b) => b.storage === id) }));
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
@@ -202,7 +206,15 @@ function choose(seq, t) {
   chosen = { run: shown, seq, t, step, storages: storagesOf(shown.events[seq]) };
   if (time.position.by === 'clock') time.seek(t);
   else time.go(step, true);
+  views.inspector.follow(subjectOf(shown.events[seq]));
   byHand();
+}
+
+// What the inspector opens for: the box that has the focus, what was chosen in the lanes, or what the step shown does.
+function subject() {
+  if (views.stage.focused()) return { storage: views.stage.focused(), tensor: 0 };
+  const { from = 0, to = -1 } = shown?.steps[time.position.step] ?? {};
+  return subjectOf(shown?.events[chosen?.seq]) ?? shown?.events.slice(from, to + 1).map(subjectOf).findLast(Boolean) ?? null;
 }
 
 const isChosen = (position) => chosen.run === shown && !position.playing && (position.by === 'clock' ? position.t === chosen.t : position.step === chosen.step);

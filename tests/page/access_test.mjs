@@ -29,6 +29,9 @@ check('roles, names, labels, language and contrast', async () => {
     await go(page, 8);
     const faults = await page.evaluate(faultsOfPage);
     assert.deepEqual(faults, [], colorScheme);
+    await page.keyboard.press('i');
+    await page.locator('#inspector-title').waitFor();
+    assert.deepEqual(await page.evaluate(faultsOfPage), [], `${colorScheme}, inspector`);
     await done(page);
   }
   await server.close();

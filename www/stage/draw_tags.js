@@ -213,8 +213,13 @@ export function drawLens(c, scene) {
     .find((one, i) => i === 1 || c.measureText(one).width < at.w);
   behind(c, th, at.x, at.y + 7, Math.min(at.w, c.measureText(title).width));
   text(c, title, at.x, at.y + 7, { font: `12px ${th.sans}`, color: th.soft, max: at.w });
-  const written = writtenIn(scene, box);
-  drawStrip(c, scene.scale, box, at, written, px);
+  drawEnlarged(c, scene, box, at, writtenIn(scene, box));
+}
+
+/** A storage under a lens `at`, and a line for each of its tensors. scene: {theme, scale}; written: the runs in the colour of now. */
+export function drawEnlarged(c, { theme: th, scale }, box, at, written) {
+  const px = elementWidth(at, box.tags[0].tensors[0]);
+  drawStrip(c, scale, box, at, written, px);
   drawNumbers(c, th, box, at, px);
   for (const line of at.lines) drawThreads(c, th, at, line, written);
 }

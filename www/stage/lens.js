@@ -1,8 +1,9 @@
 // lens.js: where one storage is enlarged, with a line for each tensor that sees it: in what is free of its memory, else over
 // free bytes of its segments, else in what is free of another memory. Rows and boxes stay where they are. Pure.
 
+import { itemSize } from '../model/elements.js';
 import { pieces } from './map.js';
-import { itemSize, merged, order, threads } from './tags.js';
+import { merged, order, threads } from './tags.js';
 
 const LEAST = { w: 190, h: 58 }; // px: what is smaller shows nothing more than the brackets
 const MARGIN = 8;
@@ -25,7 +26,8 @@ export function lens(layout, box) {
   return found.sort((a, b) => a.left - b.left)[0] ?? null; // of those that show as many, the first
 }
 
-function lensIn(room, box, tensors) {
+/** The lens in a room {x, y, w, h, device}; null where fewer than `least` tensors have a line. */
+export function lensIn(room, box, tensors, least = 2) {
   const widthOf = (words) => Math.max(...tensors.map((tensor) => words(tensor).length)) * LETTER + 14;
   const wordsOf = widthOf(withStrides) <= room.w * 0.42 ? withStrides : withShape;
   const names = Math.min(room.w * 0.42, widthOf(wordsOf));
@@ -33,7 +35,7 @@ function lensIn(room, box, tensors) {
   const factor = even(Math.min((room.w - names) / box.bytes, CELL / itemSize(tensors[0].dtype)) / of);
   const strip = { x: room.x + names, y: room.y + HEAD, w: box.bytes * of * factor, h: STRIP };
   const { lines, left, h } = linesOf(tensors, written(box), room.y + HEAD + STRIP + 4, room.y + room.h);
-  if (lines.length < 2) return null;
+  if (lines.length < least) return null;
   const item = itemSize(tensors[0].dtype);
   const dense = lines.flatMap((one) => one.lines.flat()).filter(({ blocks }) => blocks?.length === 1);
   const starts = dense.flatMap(({ first, bytes }) => [first, first + bytes]).map((at) => Math.round(at / item));

@@ -8,6 +8,7 @@ import { lens } from './lens.js';
 import { theme } from './colours.js';
 import { sharpness } from './canvas_util.js';
 import { figures } from './capacity.js';
+import { namedAt } from './tag_places.js';
 import { describe } from './tags.js';
 import { saying, saysOf } from '../model/mistakes.js';
 import { handleOf } from '../model/state.js';
@@ -16,7 +17,8 @@ import { about, memoryName } from '../model/words.js';
 const $ = (id) => document.getElementById(id);
 const LATER = 50; // ms
 
-export function stage(changed) {
+/** changed(): draw again; picked({storage, tensor}): a box or a name was clicked. */
+export function stage(changed, picked) {
   const canvas = $('canvas');
   const c = canvas.getContext('2d');
   const spots = new Map(); // storage -> button
@@ -85,10 +87,15 @@ export function stage(changed) {
     spot.addEventListener('focus', () => hover(storage));
     spot.addEventListener('pointerleave', () => document.activeElement !== spot && leave());
     spot.addEventListener('blur', leave);
+    spot.addEventListener('click', () => picked({ storage, tensor: 0 }));
     $('spots').append(spot);
     spots.set(storage, spot);
     return spot;
   }
+
+  const named = ({ offsetX, offsetY }) => plan && namedAt(plan.boxes, offsetX, offsetY);
+  canvas.addEventListener('click', (event) => named(event) && picked(named(event)));
+  canvas.addEventListener('pointermove', (event) => { canvas.style.cursor = named(event) ? 'pointer' : ''; });
 
   function hover(storage) {
     const box = plan?.boxes.find((b) => b.storage === storage);

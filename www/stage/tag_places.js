@@ -90,6 +90,19 @@ export function placeTags(placed, boxes) {
   for (const row of placed) nameRow(row, boxes.flatMap((box) => namedIn(row, box)));
 }
 
+/** The tensor whose name is drawn at (x, y): {storage, tensor}; null: none is. */
+export function namedAt(boxes, x, y) {
+  for (const box of boxes) {
+    for (const { label } of box.tags) {
+      if (!label || x < label.x || x > label.x + label.w || Math.abs(y - label.y) > LINE / 2) continue;
+      let end = label.x;
+      const tensor = label.tensors.find((one) => { end += ((one.title ?? one.name).length + SEPARATOR.length) * LETTER; return x < end; }) ?? label.tensors.at(-1);
+      return { storage: box.storage, tensor: tensor.id };
+    }
+  }
+  return null;
+}
+
 // The tags of a box that have a name under a row: where there is one line, a name of all.
 function namedIn(row, box) {
   const [first, ...others] = box.tags;

@@ -1,25 +1,12 @@
 // tags.js: which bytes a tensor spans, from its shape, strides and offset. A tag is drawn over exactly these: a row is a
 // stretch of its storage, a column is blocks on a thread, a transposed view a staircase, an expanded one a stack. Pure.
 
+import { denseStrides, itemSize } from '../model/elements.js';
 import { plural, tuple } from '../model/units.js';
 
 const MOST = 256; // runs of one tensor at most: of more, what lies between the first and the last byte
 const LOOKED_AT = 8192; // blocks that are enumerated before that
 const ROWS = 512; // rows of one tensor at most, under a lens
-
-const SIZES = { float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, uint8: 1, bool: 1 };
-export const itemSize = (dtype) => SIZES[dtype] ?? 4;
-
-/** The strides that shape has where its elements follow one another. */
-function denseStrides(shape) {
-  const strides = [];
-  let step = 1;
-  for (let i = shape.length - 1; i >= 0; i--) {
-    strides.unshift(step);
-    step *= shape[i];
-  }
-  return strides;
-}
 
 /** A tensor as what is needed here: {dims: [[size, bytes from one to the next], ...], first: its lowest byte, item: bytes}. */
 function spread({ shape, strides, offset, dtype }) {

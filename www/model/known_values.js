@@ -1,0 +1,193 @@
+// known_values.js: the values of a tensor that a log tells at a moment. A log has values where the program printed a tensor,
+// read an item, got an input or submitted an answer, often only the first elements: nothing is invented beyond these. What one
+// tensor told of an element holds for every tensor that sees it. Pure.
+
+import { countOf, eachElement, itemSize } from './elements.js';
+import { int, list } from './fields.js';
+import * as units from './units.js';
+
+const LARGEST = 2 ** 18; // elements of a storage whose writes are told apart
+const BINS = 16; // of a histogram at most
+
+/**
+ * {source: {seq, step, line, how, name, own: was it this very tensor} of the newest values; null: there are none, since: {seq, line} of
+ * the first write after these, or null, known: how many of its elements, count: of all, unwritten: how many were never written;
+ * null: too many to tell, at(i): the value of its i-th element, undefined where it is not known, isWritten(i): true, false, null,
+ * summary: [[what, words], ...], bins: {from, to, counts, of: elements that are counted} or null, why: why there are none}.
+ */
+export function knownValues(run, { seq, seqs, index, tensor, writes, alloc }) {
+  const written = writtenElements(alloc, tensor, writes);
+  const count = countOf(tensor);
+  const base = { count, isWritten: (i) => written.isWritten(numberOf(tensor, i)), unwritten: unwrittenIn(tensor, written, count) };
+  const at = newest(run, seqs, seq, tensor.id);
+  if (at === undefined) return { ...base, source: null, since: null, known: 0, at: () => undefined, summary: [], bins: null, why: '' };
+  const e = run.events[at];
+  const own = e.tensor === tensor.id;
+  const values = own ? directly(e) : byElement(index.tensors.get(e.tensor), e, tensor);
+  const since = writes.find((one) => one.seq > at);
+  return {
+    ...base, source: { seq: at, step: run.stepOf(at), line: int(e.line), how: howOf(run, at), name: run.names.at(seq).tensor(e.tensor), own },
+    since: since ? { seq: since.seq, line: int(run.events[since.seq].line) } : null,
+    known: values.known(count), at: values.at, summary: own ? summaryOf(e, tensor.dtype) : [], ...(own ? binsOf(e) : { bins: null, why: '' }),
+  };
+}
+
+// Of the newest contents that the log tells, the tensor's own before another's.
+function newest(run, seqs, seq, tensor) {
+  const all = seqs.filter((at) => at <= seq && run.events[at].kind === 'values');
+  const last = all.at(-1);
+  const own = all.findLast((at) => run.events[at].tensor === tensor);
+  return own !== undefined && int(run.events[own].version) >= int(run.events[last].version) ? own : last;
+}
+
+function howOf(run, at) {
+  const how = { print: 'printed', item: 'read', answer: 'submitted', save: 'saved' };
+  for (let seq = at - 1; seq >= Math.max(0, at - 4); seq--) {
+    const e = run.events[seq];
+    if (e?.tensor !== run.events[at].tensor) continue;
+    if (e.kind === 'host_read') return how[e.via] ?? 'read';
+    if (e.kind === 'given') return 'given';
+    if (e.kind === 'host_write') return 'written';
+  }
+  return 'logged';
+}
+
+// ---- which elements -----------------------------------------------------------------------------------
+
+function directly(e) {
+  const data = list(e.data);
+  const first = int(e.first);
+  return { at: (i) => data[i - first], known: (count) => Math.max(0, Math.min(count - first, data.length)) };
+}
+
+// What another tensor of the same bytes told.
+function byElement(teller, e, tensor) {
+  const told = new Map();
+  const { data, first } = { data: list(e.data), first: int(e.first) };
+  const geometry = { shape: list(teller?.shape), strides: list(teller?.strides), offset: int(teller?.offset) };
+  eachElement(geometry, first, data.length, (number, i) => told.set(number, data[i - first]));
+  const seen = Math.min(countOf(tensor), LARGEST);
+  let known = 0;
+  eachElement(tensor, 0, seen, (number) => { known += Number(told.has(number)); });
+  return { at: (i) => told.get(numberOf(tensor, i)), known: () => known };
+}
+
+function numberOf(tensor, i) {
+  let found = -1;
+  eachElement(tensor, i, 1, (number) => { found = number; });
+  return found;
+}
+
+// Which elements of the storage any write filled: an unknown write counts as one of all.
+function writtenElements(alloc, { dtype }, writes) {
+  const size = Math.floor(int(alloc.asked, int(alloc.bytes)) / itemSize(dtype));
+  const fillsAll = (one) => !one.tensor || (countOf(one.tensor) >= size && one.first === 0 && one.count >= size);
+  if (alloc.mem === 'foreign' || writes.some(fillsAll)) return { isWritten: () => true, isKnown: true };
+  if (!writes.length) return { isWritten: () => false, isKnown: true };
+  if (size > LARGEST) return { isWritten: () => null, isKnown: false };
+  const filled = new Uint8Array(size);
+  const places = new Map(writes.map((one) => [JSON.stringify([one.tensor, one.first, one.count]), one])); // a loop writes the same ones
+  for (const { tensor, first, count } of places.values()) eachElement(tensor, first, Math.min(count, countOf(tensor)), (number) => { filled[number] = 1; });
+  return { isWritten: (number) => filled[number] === 1, isKnown: true };
+}
+
+function unwrittenIn(tensor, { isWritten, isKnown }, count) {
+  if (!isKnown || count > LARGEST) return isKnown && isWritten(tensor.offset) === true ? 0 : null;
+  let left = 0;
+  eachElement(tensor, 0, count, (number) => { left += Number(!isWritten(number)); });
+  return left;
+}
+
+// ---- all of them together -------------------------------------------------------------------------------
+
+const isFinite = (v) => typeof v === 'number' && Number.isFinite(v);
+const isInfinite = (v) => v === 'inf' || v === '-inf';
+
+/** Min, max, mean, and how many are NaN or Inf, as far as the log tells. */
+function summaryOf(e, dtype) {
+  const data = list(e.data);
+  const isWhole = data.length >= int(e.count);
+  const isBounded = isFinite(e.min) && isFinite(e.max);
+  const inf = isWhole ? data.filter(isInfinite).length : isBounded ? 0 : [e.min, e.max].some(isInfinite) ? 'some' : null;
+  const words = [['min', e.min], ['max', e.max], ['mean', e.mean]].filter(([, v]) => v !== undefined).map(([name, v]) => [name, units.value(v, dtype === 'bool' ? '' : dtype)]);
+  if (e.nan !== undefined) words.push(['NaN', `${units.number(int(e.nan))} of ${units.number(int(e.count))}`]);
+  words.push(['Inf', inf === null ? 'not in the log' : inf === 'some' ? 'at least one' : units.number(inf)]);
+  return words;
+}
+
+// How the finite values are spread, where the log has all of them.
+function binsOf(e) {
+  const data = list(e.data);
+  const finite = data.filter(isFinite);
+  if (data.length < int(e.count)) return { bins: null, why: `The log has the first ${units.number(data.length)} of ${units.number(int(e.count))} values: too few for a histogram.` };
+  if (finite.length < 2) return { bins: null, why: '' };
+  const from = finite.reduce((a, b) => Math.min(a, b), Infinity);
+  const to = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+  const counts = new Array(from === to ? 1 : Math.min(BINS, Math.max(4, Math.ceil(Math.sqrt(finite.length))))).fill(0);
+  for (const v of finite) counts[Math.min(counts.length - 1, Math.floor(((v - from) / (to - from || 1)) * counts.length))]++;
+  return { bins: { from, to, counts, of: finite.length }, why: '' };
+}
+
+// ---- as a table --------------------------------------------------------------------------------------------
+
+const ROWS = 8;
+const COLUMNS = 6;
+const WRAPPED = 4; // values beside each other where one row is shown alone
+
+/** How many of the tables of a tensor of more than two dimensions hold anything that is known. */
+export function slicesOf(tensor, values) {
+  const size = (tensor.shape.at(-2) ?? 1) * (tensor.shape.at(-1) ?? 1);
+  return Math.max(1, Math.min(countOf(tensor) / size || 1, Math.ceil(values.known / size)));
+}
+
+/**
+ * The values as a table of the last two dimensions: {caption, columns: labels, rows: [{label, cells: [{words, kind: '', 'nan', 'inf', 'poison'
+ * or 'unknown', index}]}], more: what is left out, in words}. Of one row alone, several lines. slice: which of the tables of a tensor of more dimensions.
+ */
+export function tableOf(tensor, values, slice = 0) {
+  if (!countOf(tensor)) return { caption: 'no elements', columns: [], rows: [], more: '' };
+  const [height, width] = [tensor.shape.at(-2) ?? 1, tensor.shape.at(-1) ?? 1];
+  const start = slice * height * width;
+  const cell = (i) => cellOf(tensor, values, i);
+  const isKnown = (i) => values.at(i) !== undefined || values.isWritten(i) === false;
+  const shownRows = Array.from({ length: Math.min(height, ROWS) }, (_, r) => r);
+  const isSmall = height <= ROWS && width <= COLUMNS;
+  const last = isSmall ? height - 1 : shownRows.findLast((r) => Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => start + r * width + k).some(isKnown)) ?? 0;
+  const outer = indexOf(tensor.shape.slice(0, -2), slice);
+  if (last === 0 && (tensor.shape.length < 2 || width > COLUMNS || height === 1)) return lineOf(tensor, outer, width, start, cell, isKnown, height);
+  const rows = shownRows.slice(0, last + 1).map((r) => ({ label: String(r), cells: Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => cell(start + r * width + k)) }));
+  return { caption: outer.length ? `[${outer.join(', ')}, row, column]` : '[row, column]', columns: rows[0].cells.map((_, k) => String(k)), rows, more: leftOut(height - rows.length, width - rows[0].cells.length) };
+}
+
+function lineOf(tensor, outer, width, start, cell, isKnown, height) {
+  let end = Math.min(width, ROWS * WRAPPED);
+  while (end > 1 && !isKnown(start + end - 1)) end--;
+  const rows = [];
+  for (let k = 0; k < end; k += WRAPPED) rows.push({ label: tensor.shape.length ? String(k) : '', cells: Array.from({ length: Math.min(WRAPPED, end - k) }, (_, j) => cell(start + k + j)) });
+  const prefix = tensor.shape.length < 2 ? [] : [...outer, 0];
+  const caption = tensor.shape.length ? `[${[...prefix, 'column'].join(', ')}]` : 'the one value';
+  return { caption, columns: tensor.shape.length ? rows[0].cells.map((_, k) => `+${k}`) : [''], rows, more: leftOut(height - 1, width - end) };
+}
+
+function leftOut(rows, columns) {
+  const parts = [rows > 0 && units.plural(rows, 'more row'), columns > 0 && units.plural(columns, 'more column')].filter(Boolean);
+  return parts.length ? `${parts.join(' and ')} not shown or not in the log` : '';
+}
+
+function indexOf(sizes, slice) {
+  const index = [];
+  for (let d = sizes.length - 1; d >= 0; d--) {
+    index.unshift(slice % sizes[d]);
+    slice = Math.floor(slice / sizes[d]);
+  }
+  return index;
+}
+
+function cellOf(tensor, values, i) {
+  const index = `[${indexOf(tensor.shape, i).join(', ')}]`;
+  const v = values.at(i);
+  const words = v === undefined ? '?' : v === 'nan' ? 'NaN' : units.value(v, tensor.dtype);
+  if (values.isWritten(i) === false) return { words: v === undefined ? 'unset' : words, kind: 'poison', index };
+  if (v === undefined) return { words, kind: 'unknown', index };
+  return { words, kind: v === 'nan' ? 'nan' : isInfinite(v) ? 'inf' : '', index };
+}
