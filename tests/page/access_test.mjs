@@ -45,7 +45,7 @@ function faultsOfPage() {
   for (const node of document.querySelectorAll('button, input, select, textarea, [role="tab"], canvas')) {
     if (seen(node) && !name(node)) faults.push(`no name: ${node.outerHTML.slice(0, 80)}`);
   }
-  for (const id of ['say', 'dirty', 'notice', 'hints']) {
+  for (const id of ['told', 'dirty', 'notice', 'hints']) {
     const node = document.getElementById(id);
     if (!node.getAttribute('aria-live') && node.getAttribute('role') !== 'status') faults.push(`${id} is not live`);
   }
