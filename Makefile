@@ -44,7 +44,9 @@ CORE_LIBS = -lopenblas -lm -lpthread -ldl
 ASAN = B=$(B)/asan OPT='-O1 -g1' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-pie -no-pie' NVCC=
 TSAN = B=$(B)/tsan OPT='-O1 -g1' SAN=-fsanitize=thread NVCC=
 CLANG = B=$(B)/clang CC=clang CXX=clang++ CI=true NVCC=
-HAVE := $(shell CC="$(CC)" .ci/have cjson civetweb)
+HAVE := $(shell CC="$(CC)" .ci/have cjson civetweb cmark)
+# The editor of the page: CodeMirror 5, as the distribution has it; embedded, with its licence (www/licences.txt).
+CODEMIRROR ?= $(firstword $(wildcard /usr/share/javascript/codemirror /usr/share/nodejs/codemirror))
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc) --no-print-directory
 endif
@@ -84,7 +86,7 @@ VIEW_NAMES = $(WEB) embed/browser trace/event_arena trace/event_json trace/feed 
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
+VIEW_NAMES = server/assets embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES)) $(if $(filter $(WEB),$(VIEW_NAMES)),$(B)/viewer/cost.o)
@@ -96,7 +98,8 @@ COST    = $(B)/viewer/server/run_cost.o $(patsubst %.c,$(B)/%.o,$(wildcard viewe
 COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) server/run_cost embed/no_server lessons/lesson_program),\
             $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*/*.c)))
 CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
-MANUAL  = $(patsubst lib/%,$(B)/include/%,$(wildcard lib/ferry.h lib/ferry_*.h)) # what learners' programs see of lib/
+HEADERS = $(wildcard lib/ferry.h lib/ferry_*.h)
+MANUAL  = $(patsubst lib/%,$(B)/include/%,$(HEADERS)) # what learners' programs see of lib/
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
 SHOWN   = $(patsubst lessons/%.c,$(B)/%,$(wildcard lessons/experiments/*.c))
@@ -104,11 +107,14 @@ TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 PLAIN   = $(addprefix $(B)/tests/,$(shell grep -xE '[a-z_]+_test' tests/plain.txt)) # what differs without ASan
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(filter-out %/bench.c,$(wildcard tests/bench/*.c)))
 
-ifneq ($(filter cjson,$(HAVE)),)
+ifeq ($(filter cjson cmark,$(HAVE)),cjson cmark)
 all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc $(REAL) ## build everything that users get
 else
 all: $(B)/libferry.a $(REAL)
-	@echo 'ferry: built the library alone: cJSON is missing (.ci/deps says how to install it)'
+	@echo 'ferry: built the library alone: $(filter-out $(HAVE),cjson cmark) is missing (.ci/deps says how to install it)'
+endif
+ifeq ($(CODEMIRROR),)
+	@echo 'ferry: built with a plain text field as the editor: CodeMirror is missing (.ci/deps says how to install it)'
 endif
 ifeq ($(filter civetweb,$(HAVE)),)
 	@echo 'ferry: built without the browser view: civetweb is missing (.ci/deps says how to install it)'
@@ -164,22 +170,33 @@ $(B)/every/libferry-cuda.so: $(patsubst %,$(B)/every/%,$(filter %.nv.o,$(REAL_PA
 $(B)/libferry-cuda.so $(B)/every/libferry-cuda.so:
 	echo '  ld   $@'
 	$(CC) -shared $(STRIPPED) -Wl,-z,defs,--exclude-libs,ALL $^ $(CUDA_LIBS) -lm -lpthread -o $@
-# The page, as bytes in the library: a table of all that lies in www/. It hangs on the files and on the list of
-# them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
-PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/* www/*/*)))
+# The page, as bytes in the library: a table of all that lies in www/, and what is made for it: the editor's library, of
+# parts in this order, and the names that it completes. It hangs on the files and on the list of them: the folder's own
+# time changes whenever an editor saves there, and a file that is gone is newer than nothing.
+MADE = $(addprefix $(B)/www/library/,codemirror.js codemirror.css names.js)
+PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png %.txt,$(wildcard www/* www/*/*))) $(MADE)
 PAGE_WAS := $(shell cat $(B)/viewer/server/page.list 2>/dev/null)
-ifneq ($(PAGE),$(PAGE_WAS))
-.PHONY: $(B)/viewer/server/assets.S
+ifneq ($(PAGE) $(CODEMIRROR),$(PAGE_WAS))
+.PHONY: $(B)/viewer/server/assets.S $(MADE)
 endif
+EDITOR_JS = lib/codemirror mode/clike/clike addon/edit/matchbrackets addon/edit/closebrackets addon/comment/comment \
+  addon/dialog/dialog addon/search/searchcursor addon/search/search addon/hint/show-hint
+EDITOR_CSS = lib/codemirror addon/dialog/dialog addon/hint/show-hint
+$(B)/www/library/codemirror.js: $(if $(CODEMIRROR),$(EDITOR_JS:%=$(CODEMIRROR)/%.js))
+$(B)/www/library/codemirror.css: $(if $(CODEMIRROR),$(EDITOR_CSS:%=$(CODEMIRROR)/%.css))
+$(B)/www/library/codemirror.js $(B)/www/library/codemirror.css: # empty without the library
+	mkdir -p $(@D) && cat /dev/null $^ >$@
+$(B)/www/library/names.js: viewer/server/names.awk $(HEADERS)
+	mkdir -p $(@D) && awk -f $^ >$@.new && mv $@.new $@
 $(B)/viewer/server/assets.S: viewer/server/assets.sh $(PAGE)
 	mkdir -p $(@D)
-	viewer/server/assets.sh $(PAGE) > $@.new && mv $@.new $@ && echo '$(PAGE)' >$(B)/viewer/server/page.list
+	viewer/server/assets.sh $(PAGE) > $@.new && mv $@.new $@ && echo '$(PAGE) $(CODEMIRROR)' >$(B)/viewer/server/page.list
 $(B)/viewer/server/assets.o: $(B)/viewer/server/assets.S
 	echo '  as   www' && $(CC) -c $< -o $@
 
 $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
 	echo '  ld   $@'
-	$(CC) $(SAN) $(COMMAND) $(CHECKS) $(LINK_VIEW) -o $@
+	$(CC) $(SAN) $(COMMAND) $(CHECKS) $(LINK_VIEW) -lcmark -o $@
 
 # A lesson executable carries its source, its inputs and the viewer. Solutions are built the same way.
 GIVEN = $(shell sed -n 's/^ *"given": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)
@@ -217,7 +234,7 @@ $(B)/tests/support.a: $(SUPPORT)
 $(B)/tests/%: tests/%.c $(B)/tests/support.a $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -Itests -Itests/support $< $(B)/tests/support.a $(filter-out $(B)/viewer/command/ferry.o,$(COMMAND)) $(CHECKS) \
-	  $(LINK_VIEW) -lcmocka -o $@
+	  $(LINK_VIEW) -lcmark -lcmocka -o $@
 # Memory that runs out: these fail when the test says so.
 SCARCE = malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf realpath getcwd opendir fopen open_memstream
 $(B)/tests/scarce_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,$(SCARCE))
@@ -326,7 +343,6 @@ fmt: ## format the C files
 fmt-check:
 	clang-format --dry-run --Werror $(FORMATTED)
 TO = $(DESTDIR)$(PREFIX)
-HEADERS = $(wildcard lib/ferry.h lib/ferry_*.h)
 install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
 	install -m 755 $(B)/ferry $(TO)/bin

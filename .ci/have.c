@@ -5,6 +5,9 @@ int main(void) { return cJSON_Parse("{}") == 0; }
 #elif defined HAVE_civetweb
 #include <civetweb.h>
 int main(void) { return mg_start(0, 0, 0) == 0; }
+#elif defined HAVE_cmark
+#include <cmark.h>
+int main(void) { return cmark_markdown_to_html("", 0, CMARK_OPT_DEFAULT) == 0; }
 #elif defined HAVE_openblas
 #if __has_include(<cblas.h>)
 #include <cblas.h>

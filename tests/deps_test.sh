@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Missing packages are installed by root or password-less sudo, otherwise the command is printed; no download
-# if nothing is missing. Without civetweb everything except the page is built.
+# if nothing is missing. Without civetweb everything except the page is built, without CodeMirror its editor is plain.
 . "$(dirname "$0")/shell.sh"
 unset NO_INSTALL CI
 mkdir -p "$work/bin"
@@ -37,6 +37,13 @@ header_alone() {
     printf '#!/bin/bash\nexec gcc -I%s "${@/#-lopenblas/-lno-openblas}"\n' "$work/blas" >"$work/bin/hiding"
     rm -f "$work/asked"; fake id 'echo 0'; deps run
     cat "$work/deps.out"; grep -x 'ferry: installing openblas' "$work/deps.out" && asked 'install.* libopenblas-dev'
+}
+editor_asked() { hide none; rm -f "$work/asked"; fake id 'echo 0'; CODEMIRROR=$work/none deps run; asked 'install.* libjs-codemirror'; }
+# Without CodeMirror the page has an empty library, and make says what it has not.
+editorless() {
+    make -s CODEMIRROR= B="$work/plain" NVCC= "$work/plain/www/library/codemirror.js" "$work/plain/www/library/names.js" &&
+        [[ -e $work/plain/www/library/codemirror.js && ! -s $work/plain/www/library/codemirror.js ]] && grep -q '"fy_zeros"' "$work/plain/www/library/names.js" &&
+        make -n CODEMIRROR= B="$work/plain" NVCC= all | grep 'CodeMirror is missing'
 }
 bearable() { hide civetweb; NO_INSTALL=1 deps run && grep -q libcivetweb-dev "$work/deps.out"; }
 
@@ -97,6 +104,8 @@ holds "root installs what is missing" root_installs
 holds "password-less sudo installs what is missing" sudo_installs
 holds "without either the commands for apt and dnf are printed" no_sudo_advises
 holds "NO_INSTALL=1 forbids and advises" forbidden
+holds "the editor's library is installed" editor_asked
+holds "without it a plain text field is left, and said" editorless
 holds "a header without its library is missing" header_alone
 holds "without civetweb NO_INSTALL=1 goes on" bearable
 holds "without civetweb all but the page is built, said once" built_without_web

@@ -208,6 +208,8 @@ static void copies_beyond_the_limit_are_counted_and_the_first_named(void **state
     assert_string_equal(c->got, "2 copies to the card");
     assert_int_equal(c->seq, 5);
     assert_int_equal(c->line, 14);
+    assert_string_equal(c->limits, "copies to the card");
+    assert_true(c->most == 1 && c->used == 2);
     hand_end(&h);
 }
 

@@ -4,11 +4,11 @@
 # includes and imports.
 . "$(dirname "$0")/shell.sh"
 
-# The lowest first; a name with a slash is a folder of viewer/ or www/.
+# The lowest first; a name with a slash is a folder of viewer/ or www/.  www/library is made by make.
 lib="base kernels trace cpu devices order memory tensors ops session"
 viewer="viewer/files viewer/trace viewer/sandbox viewer/compile viewer/whatif viewer/analyze viewer/grade viewer/server
-    viewer/embed viewer/lessons viewer/command"
-www="www/model www/stage www/panes www/cost www/lessons www"
+    viewer/embed viewer/lessons viewer/export viewer/where viewer/command"
+www="www/library www/model www/stage www/panes www/cost www/runs www/lessons www"
 floors="$lib $viewer $www"
 
 # up: those lines "folder file folder file what", from and to, that refer upward. A folder without a layer is lowest.

@@ -236,6 +236,29 @@ static void a_pinned_copy_is_told_as_direct(void **state)
     feed_free(run);
 }
 
+static void a_graded_run_can_be_tried(void **state)
+{
+    (void)state;
+    record(sends_again);
+    int64_t plain = total_without("sent-again");
+    size_t size = 0;
+    char *text = file_read(path, &size);
+    fy_text graded = {0};
+    int seq = 0;
+    for (const char *p = text; (p = strchr(p, '\n')); p++) seq++;
+    fy_text_add(&graded, text, size);
+    fy_text_printf(
+        &graded,
+        "{\"seq\":%d,\"t\":0,\"kind\":\"check\",\"th\":0,\"lesson\":\"1\",\"check\":\"answered\",\"pass\":true,"
+        "\"points\":1,\"at\":[]}\n"
+        "{\"seq\":%d,\"t\":0,\"kind\":\"grade\",\"th\":0,\"lesson\":\"1\",\"pass\":true,\"passed\":1,\"checks\":1}\n",
+        seq, seq + 1);
+    assert_true(file_write(path, graded.data, graded.size));
+    assert_int_equal(total_without("sent-again"), plain);
+    free(graded.data);
+    free(text);
+}
+
 static void a_measured_run_cannot_be_changed(void **state)
 {
     (void)state;
@@ -379,6 +402,7 @@ int main(void)
         cmocka_unit_test(no_change_changes_no_byte),
         cmocka_unit_test(a_changed_run_ends_as_the_corrected_one),
         cmocka_unit_test(a_pinned_copy_is_told_as_direct),
+        cmocka_unit_test(a_graded_run_can_be_tried),
         cmocka_unit_test(a_measured_run_cannot_be_changed),
         cmocka_unit_test(the_list_is_that_of_explain_and_bounded),
         cmocka_unit_test(costs_need_the_token_and_a_run_that_ended),

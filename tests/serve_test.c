@@ -64,10 +64,10 @@ static void check_lessons(const page *p)
     assert_non_null(strstr(json_field(one, "demo"), "#include <ferry.h>"));
     assert_non_null(strstr(json_field(one, "source"), "fy_answer"));
     assert_string_equal(json_field(one, "path"), "my/" ID ".c");
-    assert_true(*json_field(one, "text"));
+    assert_true(*json_field(one, "html"));
     cJSON_Delete(one);
     cJSON *hint = api(p, "GET", "/api/lessons/" ID "/hints/2", NULL, 200);
-    assert_true(*json_field(hint, "hint"));
+    assert_true(*json_field(hint, "html"));
     cJSON_Delete(hint);
 }
 

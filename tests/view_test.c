@@ -23,6 +23,8 @@ typedef struct program {
     char token[33], output[8192];
 } program;
 
+#define CLOSED_MS 700 /* how long a page may be closed in these tests */
+
 /* The body of the program's main, between the viewer's start and end. */
 typedef void body(int go_on);
 
@@ -188,11 +190,49 @@ static void a_program_is_shown_live_and_waits_for_the_page(void **state)
     free(first);
     assert_int_equal(write(p.go_fd, "x", 1), 1);
     assert_true(read_all_events(fd) >= 3);
-    assert_int_equal(ws_read_close(fd), 1001); /* the page has all events: the viewer exits, then the program */
-    close(fd);
+    close(fd); /* and is not opened again: the viewer exits, then the program */
     int status = status_of_program(&p);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 7); /* the program's own */
+    finish(&p);
+}
+
+static void return_at_once(int go_on) { (void)go_on, note(1); }
+
+/* A page that has received the whole run ends nothing: it may be reloaded, or lose its connection, at any time. */
+static void a_finished_run_can_be_reloaded_at_any_time(void **state)
+{
+    (void)state;
+    program p = start(return_at_once);
+    int events = 0;
+    for (int i = 0; i < 4; i++) {
+        int fd = join(&p);
+        int n = read_all_events(fd);
+        assert_true(n >= 2);
+        assert_true(!events || n == events); /* the whole run, each time */
+        events = n;
+        usleep(CLOSED_MS * 1000 + 200000); /* longer than it may be closed */
+        assert_int_equal(waitpid(p.pid, NULL, WNOHANG), 0);
+        close(fd);
+        usleep(CLOSED_MS * 300);
+    }
+    if (!read_until(&p, "until its page has been closed for")) fail_msg("the viewer said: %s", p.output);
+    assert_int_equal(WEXITSTATUS(status_of_program(&p)), 7);
+    assert_true(viewer_ends(&p));
+    finish(&p);
+}
+
+static void sigterm_ends_the_viewer_under_an_open_page(void **state)
+{
+    (void)state;
+    program p = start(return_at_once);
+    int fd = join(&p);
+    assert_true(read_all_events(fd) >= 2);
+    kill(p.viewer, SIGTERM);
+    assert_int_equal(ws_read_close(fd), 1001);
+    assert_int_equal(WEXITSTATUS(status_of_program(&p)), 7);
+    assert_true(viewer_ends(&p));
+    close(fd);
     finish(&p);
 }
 
@@ -248,8 +288,6 @@ static void a_killed_program_stays_visible(void **state)
     close(fd);
     finish(&p);
 }
-
-static void return_at_once(int go_on) { (void)go_on, note(1); }
 
 static void ctrl_c_ends_program_and_viewer(void **state)
 {
@@ -375,11 +413,14 @@ static void a_bad_file_ends_with_status_one_and_a_reason(void **state)
 
 int main(void)
 {
+    view_closed_page_ms(CLOSED_MS);
     /* Independent of the machine's environment. */
     static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_program_is_shown_live_and_waits_for_the_page, clean_up),
+        cmocka_unit_test_teardown(a_finished_run_can_be_reloaded_at_any_time, clean_up),
+        cmocka_unit_test_teardown(sigterm_ends_the_viewer_under_an_open_page, clean_up),
         cmocka_unit_test_teardown(a_crash_does_not_take_the_page_with_it, clean_up),
         cmocka_unit_test_teardown(a_killed_program_stays_visible, clean_up),
         cmocka_unit_test_teardown(ctrl_c_ends_program_and_viewer, clean_up),

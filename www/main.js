@@ -9,7 +9,8 @@ import { ledger } from './panes/ledger.js';
 import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
 import { letters } from './panes/letters.js';
-import { api as ask, connect, takeToken } from './net.js';
+import { nextBar } from './lessons/next.js';
+import { api as ask, connect, logOf, tabName, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
 import { instant } from './model/instant.js';
@@ -20,18 +21,33 @@ import { actions, waitIn } from './model/step_actions.js';
 import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
 import { storagesOf } from './stage/lanes.js';
+import { deepLink } from './runs/deep_link.js';
+import { canvasOf, deliver, svgOf } from './runs/picture.js';
+import { presenter } from './runs/presenter.js';
+import { carriesRun, playSaved } from './runs/saved_run.js';
+import { saving } from './runs/saving.js';
+import { visits } from './runs/visit.js';
 import { badge, behind, folder, live } from './panes/status.js';
 import { duration } from './model/steps.js';
 import { eventTable } from './panes/table.js';
 import { transport } from './panes/transport.js';
 import { verdict } from './lessons/verdict.js';
+import * as units from './model/units.js';
 import { sentence, stepSentence } from './model/words.js';
 
 const FIRST_MOVE = 1200; // ms: the first copy starts within this time
 
 const $ = (id) => document.getElementById(id);
-const token = takeToken();
-const api = ask(token);
+const carried = carriesRun(); // this page is a file with a run in it
+const token = carried ? '' : takeToken();
+const tab = carried ? '' : tabName();
+const api = ask(token, tab);
+const address = deepLink({
+  go(to) {
+    settleLink();
+    visit.go(to, shown?.number);
+  },
+});
 
 const runs = new Map(); // number -> run
 let shown = null; // the selected run
@@ -51,7 +67,31 @@ const views = {
   cost: costs(api, { runs: () => [...runs.values()], go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
-const pane = panes(() => refresh());
+const pane = panes(() => {
+  refresh();
+  advise();
+});
+
+const present = presenter(() => refresh());
+const visit = visits({
+  runs, shown: () => shown,
+  say(words) {
+    mislinked = words;
+    notice(words, 'bad');
+  },
+  select(run) {
+    select(run, true);
+    follow(run);
+  },
+  go(step) {
+    time.by('step');
+    time.go(step);
+  },
+  seek(t) {
+    time.by('clock');
+    time.seek(t);
+  },
+});
 
 const time = clock({
   count: () => shown?.steps.length ?? 0,
@@ -97,6 +137,8 @@ function frame(position) {
   views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
+  if (!position.playing && time.settled) address.show({ lesson: course?.open?.id, run: shown.number, step: position.step + 1, t: position.by === 'clock' ? t : undefined });
+  advise();
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
@@ -115,7 +157,7 @@ function arrange(state, step, index, told) {
   const wrong = told === step ? does.find((a) => a.mistake)?.mistake : null;
   const lost = shown.lostIn(state);
   const leaked = told.kind === 'end' ? lostWords(lost) : '';
-  const words = [stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? []), leaked].filter(Boolean).join(' ');
+  const words = untold([stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? []), leaked].filter(Boolean).join(' '));
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
@@ -124,6 +166,9 @@ function arrange(state, step, index, told) {
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
   drawn = { run: shown, step: index, to: step.to, told };
 }
+
+// In a lesson the fix of an error is told by the verdict, to who asks for it.
+const untold = (words) => (mode === 'lessons' ? words.replace(/ Fix: .*$|^ *fix: .*\n?/gm, '') : words);
 
 function refresh() {
   drawn.step = -1;
@@ -144,7 +189,16 @@ function jump(seq) {
   time.go(shown.stepOf(seq), true);
 }
 
-const byHand = () => shown?.what === 'demo' && course?.stepped();
+function byHand() {
+  if (mislinked) settleLink();
+  if (shown?.what === 'demo') course?.stepped();
+}
+
+function settleLink() {
+  mislinked = '';
+  visit.forget();
+  notice('');
+}
 
 // A slice of the lanes: shows its step, or its beginning, and lights its line, boxes and row.
 function choose(seq, t) {
@@ -180,20 +234,32 @@ function showLine(line) {
 
 function select(run, play) {
   shown = run;
+  veil('');
+  if (run.what === 'demo' && (!course || course.guessing)) play = false; // a prediction comes first
   $('runs').value = run.number;
   showOutput();
   time.follow(!run.ended);
   views.table.reset();
   time.by(run.overlaps ? 'clock' : 'step');
   if (play) time.restart();
-  else time.poke();
+  else time.go(0);
+  advise();
 }
+
+// Over the picture of an earlier build: what became of the present one; '': nothing.
+function veil(words) {
+  $('veil').hidden = !words;
+  $('veil-words').textContent = words;
+  document.body.toggleAttribute('data-veiled', !!words);
+}
+
+$('lift').addEventListener('click', () => veil(''));
 
 // An example's output is shown after its end: it may contain the answer to the question.
 function showOutput() {
   $('printed').hidden = !shown?.output || (shown.what === 'demo' && !shown.watched);
   $('printed').dataset.what = shown?.what ?? '';
-  $('output').textContent = shown?.output ?? '';
+  $('output').textContent = untold(shown?.output ?? '');
 }
 
 // A crash may have logged an error event; a kill logs nothing.
@@ -205,10 +271,11 @@ const OVER = 'The program and its server have ended. You can still use this page
 
 const died = (run) => run.killed && run.what !== 'demo';
 
+let mislinked = ''; // what a link asked for and is not here, until the reader chose something else
 let unsettled = ''; // a conflict that the learner has to resolve; shown whenever there is no other notice
 
 function notice(words, kind = '') {
-  $('notice').textContent = words || unsettled;
+  $('notice').textContent = words || unsettled || mislinked;
   $('notice').dataset.kind = kind;
   $('notice').hidden = !$('notice').textContent;
 }
@@ -230,9 +297,33 @@ function addRun(info) {
 $('runs').addEventListener('change', () => {
   const run = runs.get(Number($('runs').value));
   if (!run) return;
+  settleLink();
   select(run, true);
-  wire.watch(run.number);
+  follow(run);
 });
+
+// Of a run that is not the server's, all events are here.
+function follow(run) {
+  if (run.number > 0) wire.watch(run.number);
+}
+
+// A log that was dropped on the page.
+function opened(name, { events, note }) {
+  const run = addRun({ run: -1 - [...runs.keys()].filter((number) => number < 0).length, what: 'file', label: name });
+  run.take(0, events);
+  run.ended = true;
+  notice(note);
+  if (!mode) document.body.dataset.mode = mode = 'view';
+  visit.forget();
+  select(run, true);
+  if (died(run)) notice(killed(run), 'bad');
+}
+
+// Each tab is a reader of its own: it goes to the runs that it asked for, and to those of its lesson that no tab asked for.
+function isMine(head) {
+  if (mode !== 'lessons' || head.by) return mode !== 'lessons' || head.by === tab;
+  return !course?.open || !head.lesson || head.lesson === course.open.id;
+}
 
 const on = {
   hello(head) {
@@ -241,15 +332,24 @@ const on = {
     folder($('folder'), head);
     for (const info of head.runs ?? []) addRun(info);
     if (pair(head)) head.current = head.runs[0].run; // of two files the first, beside the second
-    const run = runs.get(head.current);
+    if (!shown) visit.ask(address.asked); // as the page was opened
+    const run = runs.get(visit.pick(head.current));
     if (run && run !== shown) select(run, true);
     if (mode === 'lessons' && !course) begin(!run);
+    return run?.number > 0 ? run.number : 0;
   },
 
   run(head) {
+    const run = addRun(head);
+    if (!isMine(head)) {
+      if (shown && !shown.ended) follow(shown);
+      return;
+    }
     notice('');
+    visit.forget();
     if (head.what !== 'mine') views.verdict.hide();
-    select(addRun(head), true);
+    select(run, true);
+    follow(run);
   },
 
   events(head, events) {
@@ -258,7 +358,8 @@ const on = {
     if (!run.take(head.from, events)) wire.watch(run.number);
     if (run === shown && run.overlaps && !before) time.by('clock');
     if (run === shown) time.poke();
-    else if (!shown) select(run, true);
+    else if (!shown && mode === 'view') select(run, true);
+    visit.arrived();
     wire.ack(run.number, run.events.length - 1);
   },
 
@@ -270,17 +371,21 @@ const on = {
     time.follow(false);
     if (died(run)) notice(killed(run), 'bad');
     if (pair({ runs: [...runs.values()] }) && !run.asked) views.cost.compare(run, [...runs.values()][1]);
+    visit.arrived();
+    if (carried && address.asked.picture) deliver(address.asked.picture, shot(), $('notice').dataset.kind === 'bad' && !died(run) ? $('notice').textContent : '');
     time.poke();
   },
 
   status(head) {
     printed(head);
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
-    if (head.state === 'compiling') views.verdict.busy('Building your program …');
-    else if (head.state === 'running') views.verdict.busy('Running your program …');
+    if (head.by && head.by !== tab) return head.state === 'compiling' ? reload() : undefined; // another tab's
+    if (head.state === 'compiling') busy('Building your program …');
+    else if (head.state === 'running') busy('Running your program …');
     else if (head.state === 'error') failed(head);
     else if (head.state === 'done' && head.verdict) graded(head);
     if (head.state === 'compiling') reload();
+    advise();
     return undefined;
   },
 
@@ -318,20 +423,37 @@ function printed(head) {
   showOutput();
 }
 
-// Another lesson's file was saved in another editor: opens that lesson.
+// Another lesson's file was saved in another editor: opens that lesson, if this is the only tab.
 function elsewhere(head) {
-  if (head.state === 'compiling' && !write.isDirty()) course.attempt(() => course.choose(head.lesson, false));
+  if (head.by || head.pages > 1 || head.state !== 'compiling' || write.isDirty()) return;
+  course.attempt(async () => {
+    await course.choose(head.lesson, false);
+    const run = [...runs.values()].findLast((one) => one.lesson === head.lesson); // it may have begun meanwhile
+    if (run && run !== shown && !run.ended) visit.go({ run: run.number, wrong: [] }, 0);
+  });
+}
+
+let judged = { verdict: '', line: 0 }; // of the learner's program, for next.js
+
+function busy(words) {
+  judged = { verdict: 'busy', line: 0 };
+  views.verdict.busy(words);
 }
 
 function failed(head) {
+  judged = { verdict: 'fail', line: head.line ?? 0 };
   write.mistake(head.line ? head : null);
   views.verdict.broken(head);
+  veil(head.line ? `Line ${head.line} does not compile: there is no run of this text.` : 'There is no run of this text.');
 }
 
-function graded(head) {
+function graded({ verdict: v }) {
+  const wrong = (v.checks ?? []).filter((c) => !c.pass).map((c) => ({ line: c.line ?? lineOf(c.seq) ?? 0, words: `${c.check}: ${c.got}` }));
+  judged = { verdict: v.pass ? 'pass' : 'fail', line: v.line ?? wrong.find((c) => c.line)?.line ?? 0 };
   write.mistake(null);
-  views.verdict.graded(head.verdict, lineOf);
-  course?.graded(head.verdict.pass);
+  write.notes(wrong.filter((c) => c.line));
+  views.verdict.graded(v, lineOf);
+  course?.graded(v.pass);
 }
 
 // The file may have been saved in another editor: reloads it.
@@ -350,15 +472,48 @@ const write = editor(api, {
     notice('');
   },
   failed: (error) => notice(error.message, 'bad'),
+  edited: () => advise(),
 });
+
+// The one filled button: what comes next.
+const showNext = nextBar({
+  predict() {
+    pane.show('learn');
+    pane.column('lesson');
+    course.predict();
+  },
+  watch() {
+    pane.show('watch');
+    if (shown?.what === 'demo') time.play();
+    else course.attempt(() => course.run('demo'));
+  },
+  end: () => time.go(Infinity),
+  edit: () => pane.program('editor', true),
+  line() {
+    pane.program('editor', true);
+    if (judged.line) write.goTo(judged.line);
+  },
+  check: () => course.mine(),
+  next: () => course.next(),
+});
+
+function advise() {
+  if (!course?.open) return;
+  const { guessing } = course.progress;
+  document.body.toggleAttribute('data-guessing', guessing && shown?.what === 'demo');
+  document.body.toggleAttribute('data-tried', judged.verdict !== '');
+  showNext({ ...course.progress, ...judged, playing: time.position.playing, editing: pane.editing, dirty: write.isDirty() });
+}
 
 /** Opens the first lesson that is not done; with `play`, plays its example. */
 async function begin(play) {
   course = lessons(api, {
     opened(lesson) {
+      judged = { verdict: '', line: 0 };
       write.show(lesson);
       views.cost.lesson($('lesson-text'));
       views.verdict.hide();
+      pane.column('lesson');
     },
     ran(what, stay) {
       if (!stay) pane.show('watch');
@@ -366,20 +521,46 @@ async function begin(play) {
     },
     unsaved: () => write.isDirty(),
     save: () => write.save(),
-    guessed: () => shown && time.restart(),
-    known: refresh,
+    guessed() {
+      pane.show('watch');
+      if (shown) time.restart();
+    },
+    known() {
+      refresh();
+      advise();
+    },
     failed: (error) => notice(error.message, 'bad'),
   });
   await course.attempt(async () => {
     const all = await course.load();
+    const linked = visit.lesson(all.map((l) => l.id));
     const current = shown?.lesson && all.some((l) => l.id === shown.lesson) ? shown.lesson : null;
-    const first = current ?? (all.find((l) => !l.done) ?? all[0])?.id;
+    const first = linked ?? current ?? (all.find((l) => !l.done) ?? all[0])?.id;
     if (first) await course.choose(first, play);
+    if (shown?.what === 'demo' && !course.guessing) time.restart();
   });
 }
 
+const files = saving({
+  run: () => shown, failed: (words) => notice(words, 'bad'), opened,
+  log: (run) => (run.number > 0 && !carried ? logOf(token, run.number) : null),
+  shot: () => ({ run: shown, step: time.position.step + 1, shot: shot() }),
+});
+
+// The moment on show, as a picture.
+function shot() {
+  const step = shown.steps[time.position.step];
+  const byClock = time.position.by === 'clock';
+  const line = step.line && !byClock ? [`${step.file.split('/').pop()}, line ${step.line}`] : [];
+  const source = [shown.label, ...line, byClock ? `at ${units.time(Math.round(time.position.t))}` : `step ${time.position.step + 1} of ${shown.steps.length}`, $('badge').textContent, 'Ferry'].filter(Boolean).join('  ·  ');
+  const parts = [views.stage.part(), views.lanes.part()].filter(Boolean);
+  return { parts, sentence: $('say').textContent, source, theme: parts[0].theme };
+}
+
 controls.keys({
-  save: () => mode === 'lessons' && write.save(),
+  save: () => (mode === 'lessons' ? write.save() : files.open()),
+  present: present.toggle,
+  leave: present.leave,
   edit: () => mode === 'lessons' && pane.program('editor', true),
 });
 
@@ -392,7 +573,7 @@ $('badge').addEventListener('click', () => {
   $('times').showModal();
 });
 
-const wire = connect(token, on, (number) => runs.get(number)?.events.length ?? 0);
+const wire = carried ? playSaved(on) : connect(token, on, (number) => runs.get(number)?.events.length ?? 0);
 
 const resized = new ResizeObserver(() => time.poke());
 for (const id of ['stage', 'lanes']) resized.observe($(id));
@@ -429,6 +610,7 @@ window.ferry = {
   double: () => views.cost.seen(),
   works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
+  picture: (kind) => (kind === 'svg' ? svgOf(shot()) : canvasOf(shot()).toDataURL()),
   seek(t) {
     time.by('clock');
     time.seek(t);

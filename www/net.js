@@ -7,15 +7,34 @@ export function takeToken(place = location, memory = sessionStorage, past = hist
   const found = /[#&]token=([0-9A-Za-z_-]+)/.exec(place.hash);
   if (found) {
     memory.setItem('ferry-token', found[1]);
-    past.replaceState(null, '', place.pathname + place.search);
+    const rest = place.hash.slice(1).split('&').filter((part) => part && !part.startsWith('token=')).join('&'); // a deep link
+    past.replaceState(null, '', place.pathname + place.search + (rest && `#${rest}`));
   }
   return memory.getItem('ferry-token') ?? '';
 }
 
 const MOST_TEXT = 64 << 20; // characters of a log that is fetched as a whole
 
+/** A name for this tab, kept through a reload: the server says which tab asked for a run. A duplicated tab gets its own. */
+export function tabName(memory = sessionStorage) {
+  const reloaded = performance.getEntriesByType('navigation')[0]?.type === 'reload';
+  const name = (reloaded && memory.getItem('ferry-tab')) || Math.random().toString(36).slice(2, 12);
+  memory.setItem('ferry-tab', name);
+  return name;
+}
+
+/** The text of a run's log from the server; null if it has none. */
+export async function logOf(token, run) {
+  try {
+    const answer = await fetch(`/api/runs/${run}/log`, { headers: { 'X-Ferry-Token': token } });
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Requests with JSON bodies and answers. Throws an Error whose message can be shown. */
-export function api(token) {
+export function api(token, tab) {
   async function ask(path, body) {
     const answer = await answerTo(path, body);
     return answer.json().catch(() => ({}));
@@ -48,11 +67,11 @@ export function api(token) {
     const reply = await answer.json().catch(() => ({}));
     throw new Error(reply.error ?? reply.message ?? `The server answered ${answer.status} to ${path}.`);
   }
-  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, body), lines };
+  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, { tab, ...body }), lines };
 }
 
 /**
- * Follows the server's runs. on: {hello, run, events, ended, status, link}; `link` gets "open",
+ * Follows the server's runs. on: {hello, run, events, ended, status, link}; hello returns the run to follow; `link` gets "open",
  * "lost" (retrying), "refused" (never connected, retrying) and "replaced" (final: another server runs at
  * this address and rejects the token). resume(run) returns the number of events already received.
  */
@@ -89,13 +108,9 @@ export function connect(token, on, resume) {
     const head = parse(end < 0 ? data : data.slice(0, end));
     if (head?.type === 'events') return on.events(head, lines(data, end));
     if (head?.type === 'hello') {
-      on.hello(head);
-      if (head.current) watch(head.current);
-    } else if (head?.type === 'run') {
-      current = head.run;
-      acked = -1;
-      on.run(head);
-    } else if (head?.type === 'ended') on.ended(head);
+      const run = on.hello(head);
+      if (run) watch(run);
+    } else if (head?.type === 'run') on.run(head);  else if (head?.type === 'ended') on.ended(head);
     else if (head?.type === 'status') on.status(head);
     return undefined;
   }

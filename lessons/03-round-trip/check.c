@@ -14,7 +14,7 @@ static bool check_numbers(grading *g)
 }
 
 /* Both directions together, including the copies of fy_print and fy_item. */
-static bool check_bytes(grading *g)
+static void check_bytes(grading *g)
 {
     double bytes = 0, limit = 2.0 * 4 * (double)grade_given(g, "x").count;
     const fy_event *over = NULL;
@@ -24,10 +24,10 @@ static bool check_bytes(grading *g)
         bytes += crosses ? (double)c->is.copy.bytes : 0;
         if (!over && bytes > limit) over = c;
     }
-    return check(
-        g, "few-bytes", !over, over, grade_say(g, "%.0f bytes on the bus allowed", limit),
-        grade_say(g, "%.0f bytes on the bus", bytes),
-        grade_say(g, "Bytes on the bus: %.0f. The limit is %.0f: x to the card and the result back.", bytes, limit));
+    check(g, "few-bytes", !over, over, grade_say(g, "%.0f bytes on the bus allowed", limit),
+          grade_say(g, "%.0f bytes on the bus", bytes),
+          grade_say(g, "Bytes on the bus: %.0f. The limit is %.0f: x to the card and the result back.", bytes, limit));
+    check_is_limit(g, "bytes on the bus", limit, bytes);
 }
 
 static void judge(grading *g)

@@ -230,6 +230,13 @@ static void in_child(void)
 
 /* ---- end ---- */
 
+static void end_viewer(int signal_number)
+{
+    int error = errno;
+    kill(viewer, signal_number);
+    errno = error;
+}
+
 static void at_exit(int status, void *unused)
 {
     (void)unused;
@@ -250,10 +257,11 @@ static void at_exit(int status, void *unused)
     fy_trace_write(log);
     if (viewer <= 0) return;
 
-    /* Waits until the page has received all events, or for Ctrl-C, which the viewer gets too: ignored here, so that the
-     * exit status stays the program's. */
+    /* Waits until the viewer's page is closed, or for Ctrl-C, which the viewer gets too: ignored here, so that the exit
+     * status stays the program's. SIGTERM is passed on to it. */
     fflush(stdout);
     signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, end_viewer);
     for (uint64_t started = fy_process_started(viewer); started && fy_process_started(viewer) == started;)
         usleep(20000);
 }

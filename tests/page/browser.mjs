@@ -43,6 +43,22 @@ export async function settle(page) {
   await page.waitForFunction(() => window.ferry?.idle);
 }
 
+/** Put `text` into the editor, as pasting over all of it does. */
+export async function write(page, text) {
+  await page.locator('#code').focus();
+  await page.keyboard.press('Control+a');
+  if (!text) return page.keyboard.press('Delete');
+  await page.evaluate((words) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', words);
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+  return page.waitForFunction((words) => document.querySelector('.CodeMirror').CodeMirror.getValue() === words, text);
+}
+
+/** The editor's text. */
+export const written = (page) => page.evaluate(() => document.querySelector('.CodeMirror').CodeMirror.getValue());
+
 /** Show the step of event `seq`, and wait until it is drawn. */
 export async function go(page, seq) {
   await page.waitForFunction((n) => window.ferry?.events.length > n, seq);
@@ -53,6 +69,7 @@ export async function go(page, seq) {
 /** The moment of the documentation's pictures: the example's result has just been copied back over the bus. */
 export async function pose(page) {
   await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+  await page.evaluate(() => document.querySelector('.predict button[type="button"]')?.click()); // “Just show me”
   const home = await page.evaluate(() => window.ferry.events.findIndex((e) => e.kind === 'copy' && e.dir === 'd2h'));
   await go(page, home);
 }

@@ -213,6 +213,28 @@ int main(void)
   }
 });
 
+check('a graded run of a lesson has findings and can be tried', async () => {
+  const lessons = await ferry('serve', '--port', '8972');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.locator('#lesson-list button').nth(2).click();
+    await page.waitForFunction(() => document.getElementById('path').textContent.includes('03-'));
+    await page.locator('#run-mine').click();
+    await page.locator('#verdict[data-kind="fail"]').waitFor();
+    await page.locator('.try').first().waitFor();
+    assert.match(await text(page, '#to-findings'), /^\d findings? ↓$/);
+    await page.locator('.try').first().click();
+    await page.locator('#compare').waitFor();
+    assert.match(await text(page, '#compare-sum'), /^8 trips fewer, 4 KiB less, [\d.]+ µs sooner\.$/);
+    await page.locator('#lesson-list button').first().click(); // another run: nothing is compared any more
+    await page.waitForFunction(() => document.getElementById('compare').hidden);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
 check('the fare and the weight of a copy move under the hand', async (t) => {
   const lines = readFileSync(golden('demo-03-round-trip'), 'utf8').split('\n').filter(Boolean);
   const run = { lines, what: 'demo', lesson: '03-round-trip' };

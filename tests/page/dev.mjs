@@ -25,8 +25,9 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
   const http = createServer((request, response) => {
     const url = new URL(request.url, 'http://x');
     if (url.pathname.startsWith('/api/')) return api(request, response, url.pathname);
-    const file = join(www, url.pathname === '/' ? 'index.html' : url.pathname.replaceAll('..', ''));
-    if (!existsSync(file)) return response.writeHead(404).end();
+    const path = url.pathname === '/' ? 'index.html' : url.pathname.replaceAll('..', '');
+    const file = [join(www, path), join(root, process.env.B ?? 'build', 'www', path)].find(existsSync); // the second: made by make
+    if (!file) return response.writeHead(404).end();
     response.writeHead(200, { 'Content-Type': types[extname(file)] ?? 'text/plain', 'Content-Security-Policy': CSP, 'Cache-Control': 'no-store' });
     return response.end(readFileSync(file));
   });
@@ -49,7 +50,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
     if (id === '') return [200, lessonsOnDisk().map(({ id: name, title, summary }) => ({ id: name, title, summary, done: false, attempts: 0 }))];
     const lesson = lessonsOnDisk().find((l) => l.id === id);
     if (!lesson) return [404, { error: `there is no lesson ${id}` }];
-    if (method === 'GET' && what === 'hints') return [200, { hint: lesson.hints[n - 1] }];
+    if (method === 'GET' && what === 'hints') return [200, { html: `<p>${lesson.hints[n - 1].replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`)}</p>` }];
     if (method === 'GET') return [200, detail(lesson)];
     if (what === 'save') saved.set(id, JSON.parse(body).source);
     if (what === 'reset') saved.delete(id);
@@ -60,7 +61,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
   function detail(lesson) {
     const read = (name) => readFileSync(join(root, 'lessons', lesson.id, name), 'utf8');
     return {
-      id: lesson.id, title: lesson.title, text: read('README.md'), demo: read('demo.c'), source: saved.get(lesson.id) ?? read('starter.c'),
+      id: lesson.id, title: lesson.title, html: textOf(lesson.id), demo: read('demo.c'), source: saved.get(lesson.id) ?? read('starter.c'),
       path: `my/${lesson.id}.c`, hints: lesson.hints.length, done: false, budget: lesson.budget,
     };
   }
@@ -138,6 +139,19 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
   const at = http.address().port;
   http.unref(); // a test that failed before it closed this must not keep its file from ending
   return { ref: () => http.ref(), url: `http://127.0.0.1:${at}/#token=${token}`, port: at, all, add, more, end, close, asked, saved, sockets };
+}
+
+// A lesson's text, about as cmark renders it for the real server.
+function textOf(id) {
+  const blocks = readFileSync(join(root, 'lessons', id, 'README.md'), 'utf8').split(/(^```[\s\S]*?^```$)|\n\n+/m).filter(Boolean);
+  const inline = (words) => words.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`).replace(/`([^`]+)`/g, '<code>$1</code>').replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
+  return blocks.map((block) => {
+    const [, marks, title] = /^(#+) (.*)/.exec(block.trim()) ?? [];
+    if (marks) return `<h${marks.length + 1}>${inline(title)}</h${marks.length + 1}>`;
+    if (block.startsWith('```')) return `<pre><code>${inline(block.replace(/^```.*\n|\n```$/g, ''))}</code></pre>`;
+    if (block.trim().startsWith('- ')) return `<ul>${block.trim().split(/^- /m).filter(Boolean).map((item) => `<li>${inline(item)}</li>`).join('')}</ul>`;
+    return `<p>${inline(block)}</p>`;
+  }).join('\n');
 }
 
 export function logLines(path) {

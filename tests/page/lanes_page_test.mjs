@@ -32,6 +32,7 @@ check('the lanes are in sight at every size, and with every panel open', async (
     const page = await stage.open(server.url, { viewport: { width, height } });
     await page.waitForFunction(() => document.getElementById('path').textContent && window.ferry.idle !== undefined);
     if (await page.locator('#tab-watch').isVisible()) await page.locator('#tab-watch').click();
+    await page.evaluate(() => document.querySelector('.predict button[type="button"]').click()); // “Just show me”
     await page.waitForFunction(() => window.ferry.slices().length);
     for (const button of ['#tab-editor', '#tab-source', '#as-table']) {
       await page.locator(button).click();

@@ -1,7 +1,7 @@
 // lesson_test.mjs: lessons, the editor, verdicts and hints, with the real `ferry serve`.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { DEMO, bench, boxesOf, check, done, ferry, go, settle, share } from './browser.mjs';
+import { DEMO, bench, boxesOf, check, done, ferry, go, settle, share, write, written } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
@@ -21,11 +21,11 @@ check('a lesson: the starter is refused with its event and line, the solution pa
     const [from, to] = await page.evaluate(() => [window.ferry.seq, window.ferry.events.length]);
     assert.ok(seq <= from && from < to);
     await page.locator('#tab-editor').click();
-    await page.locator('#code').fill(readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8'));
+    await write(page, readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8'));
     await page.keyboard.press('Control+s');
     await page.locator('#verdict[data-kind="pass"]').waitFor();
     assert.equal(await page.locator('#lesson-list .done').count(), 1);
-    assert.equal(await page.locator('#next-lesson').isVisible(), true);
+    assert.equal(await page.locator('#act').innerText(), 'Next lesson');
     await done(page);
   } finally {
     await lessons.stop();
@@ -42,14 +42,15 @@ check('a file saved in another editor is graded and shown; unsaved text survives
     await page.locator('#verdict[data-kind="pass"]').waitFor();
     assert.match(await page.locator('#lesson-list [aria-current]').innerText(), /returns/);
     await page.locator('#tab-editor').click();
-    assert.equal(await page.locator('#code').inputValue(), solution);
-    await page.locator('#code').fill('// half a thought');
+    assert.equal(await written(page), solution);
+    await write(page, '// half a thought');
+    await page.locator('#unfold').click();
     await page.locator('#lesson-list button').first().click();
     await page.waitForFunction(() => document.getElementById('path').textContent.includes('01-'));
     assert.equal(await page.locator('#dirty').innerText(), 'saved');
     await page.locator('#lesson-list button').nth(1).click();
     await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
-    assert.equal(await page.locator('#code').inputValue(), '// half a thought');
+    assert.equal(await written(page), '// half a thought');
     await done(page);
   } finally {
     await lessons.stop();
@@ -66,7 +67,7 @@ check('a file that changes on disk under unsaved text is never written over unas
     await page.locator('#tab-editor').click();
     for (const [mine, theirs, choice] of [['// mine', `${solution}// 1\n`, '#take-file'], ['// mine again', `${solution}// 2\n`, '#keep-mine']]) {
       const runs = await page.evaluate(() => document.getElementById('runs').length);
-      await page.locator('#code').fill(mine);
+      await write(page, mine);
       writeFileSync(file, theirs);
       await page.locator('#clash:not([hidden])').waitFor();
       await page.waitForFunction((n) => document.getElementById('runs').length > n, runs); // the file's run has begun: the warning stays
@@ -74,10 +75,10 @@ check('a file that changes on disk under unsaved text is never written over unas
       await page.keyboard.press('Control+s'); // asks again
       await page.locator('#clash:not([hidden])').waitFor();
       assert.equal(readFileSync(file, 'utf8'), theirs);
-      assert.equal(await page.locator('#code').inputValue(), mine);
+      assert.equal(await written(page), mine);
       await page.locator(choice).click();
       assert.equal(await page.locator('#clash').isVisible(), false);
-      assert.equal(await page.locator('#code').inputValue(), choice === '#keep-mine' ? mine : theirs);
+      assert.equal(await written(page), choice === '#keep-mine' ? mine : theirs);
       assert.equal(readFileSync(file, 'utf8'), theirs);
     }
     await page.keyboard.press('Control+s');
@@ -95,7 +96,7 @@ check('a program that crashes is named; what it did before is drawn; the next ru
     const page = await stage.open(lessons.url);
     await page.waitForFunction(() => window.ferry?.events.length);
     await page.locator('#tab-editor').click();
-    await page.locator('#code').fill(`#include <ferry.h>
+    await write(page, `#include <ferry.h>
 
 int main(void)
 {
@@ -116,7 +117,7 @@ int main(void)
     assert.ok(boxes.some((b) => b.name === 'doomed'));
     for (const box of boxes) assert.ok(await share(page, box.band, box.hue) > 0.3, `${box.name} is painted`);
 
-    await page.locator('#code').fill(readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8'));
+    await write(page, readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8'));
     await page.keyboard.press('Control+s');
     await page.locator('#verdict[data-kind="pass"]').waitFor();
     await done(page);
@@ -131,14 +132,15 @@ check('a compile error is shown at its line, and a hint is given one at a time',
     const page = await stage.open(lessons.url);
     await page.waitForFunction(() => window.ferry?.events.length);
     await page.locator('#tab-editor').click();
-    const starter = await page.locator('#code').inputValue();
+    const starter = await written(page);
     const broken = starter.split('\n');
     const at = broken.findIndex((line) => line.includes('fy_add')) + 1;
     broken[at - 1] = broken[at - 1].replace(';', '');
-    await page.locator('#code').fill(broken.join('\n'));
+    await write(page, broken.join('\n'));
     await page.keyboard.press('Control+s');
     await page.locator('#mistake:not([hidden])').waitFor();
-    assert.equal(await page.locator('#gutter .wrong').innerText(), String(at));
+    assert.equal(await page.locator('.CodeMirror .wrong .CodeMirror-linenumber').innerText(), String(at));
+    assert.equal(await page.locator('.CodeMirror .wrong .sign').count(), 1);
     assert.equal(await page.locator('#code').getAttribute('aria-invalid'), 'true');
     await page.locator('#more-hint').click();
     await page.locator('#hints li').first().waitFor();

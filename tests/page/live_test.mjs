@@ -69,8 +69,14 @@ int main(void)
 
     held.child.stdin.write('x');
     await page.waitForFunction(() => window.ferry.boxes().some((b) => b.name === 'second'));
+    const whole = () => page.waitForFunction(() => window.ferry?.events.at(-1)?.kind === 'end');
+    await whole();
+    await page.reload(); // the program has ended, and its run is still there
+    await whole();
+    assert.match(held.output(), /has ended; its run stays at http/);
+    process.kill(held.child.pid, 'SIGTERM'); // it passes that on to its viewer
     assert.equal(await held.ended, 0);
-    await page.waitForFunction(() => window.ferry.events.at(-1).kind === 'end');
+    await page.locator('#notice:not([hidden])').waitFor();
     assert.match(await page.locator('#notice').innerText(), /program and its server have ended/);
     await page.context().close();
   } finally {

@@ -68,9 +68,9 @@ test('a call says what it allocates, fills and takes, once', () => {
 test('verdicts on stopped programs name the line, others the checks', () => {
   const n = names();
   const grade = { kind: 'grade', pass: false, passed: 0, checks: 1, message: 'Why.' };
-  assert.equal(sentence(grade, n), 'Not yet: 0 of 1 checks passed. Why.');
+  assert.equal(sentence(grade, n), 'Not yet: 0 of 1 checks passed.');
   n.learn({ kind: 'error', line: 18 });
-  assert.equal(sentence(grade, n), 'Not yet: the program stopped at line 18. Why.');
+  assert.equal(sentence(grade, n), 'Not yet: the program stopped at line 18.');
   assert.equal(sentence({ ...grade, pass: true, passed: 1 }, n), 'Passed: 1 of 1 checks passed. Why.');
 });
 

@@ -37,14 +37,19 @@ int command_whatif(const command *c, int argc, char **argv);
 int command_compare(const command *c, int argc, char **argv);
 /* cmd_explain.c */
 int command_explain(const command *c, int argc, char **argv);
+/* cmd_where.c */
+int command_where(const command *c, int argc, char **argv);
+/* cmd_export.c */
+int command_export(const command *c, int argc, char **argv);
 
 /* ---- options.c: what the subcommands share ---------------------------------------------------------- */
 
 typedef struct options {
     const char *word[2]; /* positional arguments, in order; NULL: not given */
-    bool all, demo, json, yes, no_browser, pinned, async;
-    int port; /* 8700 */
-    const char *allow_host, *card, *bus, *peer;
+    bool all, demo, json, yes, no_browser, pinned, async, html, perfetto, svg, png;
+    int port;  /* 8700 */
+    long step; /* --step and --at, from 1; 0: not given */
+    const char *allow_host, *card, *bus, *peer, *output, *browser;
     double seconds; /* wall-time limit of a program; 0: the default */
 } options;
 

@@ -31,6 +31,10 @@ const command commands[] = {
      "a saved run's times compared with another card, bus or memory", command_whatif},
     {"explain", "FILE [--json]", "what a saved run did that was wasteful or wrong, and how to fix it", command_explain},
     {"compare", "FILE FILE", "what two saved runs cost, and the lines that differ", command_compare},
+    {"where", "[NAME] [--at STEP] FILE", "where a tensor's bytes are at a step of a saved run; without NAME, the steps",
+     command_where},
+    {"export", "FILE --html|--perfetto|--svg|--png [--step N] [--browser PATH] [-o OUT]",
+     "a saved run as one web page, as a trace for Perfetto, or one of its steps as a picture", command_export},
     {"schema", "", "every kind of event and its fields, as JSON", command_schema},
     {NULL, NULL, NULL, NULL},
 };

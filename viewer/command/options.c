@@ -31,6 +31,10 @@ static bool set_flag(options *o, const char *name)
     if (!strcmp(name, "--no-browser")) return o->no_browser = true;
     if (!strcmp(name, "--pinned")) return o->pinned = true;
     if (!strcmp(name, "--async")) return o->async = true;
+    if (!strcmp(name, "--html")) return o->html = true;
+    if (!strcmp(name, "--perfetto")) return o->perfetto = true;
+    if (!strcmp(name, "--svg")) return o->svg = true;
+    if (!strcmp(name, "--png")) return o->png = true;
     return false;
 }
 
@@ -42,6 +46,8 @@ static bool set_value(options *o, const char *name, const char *value)
     if (!strcmp(name, "--card")) text = &o->card;
     if (!strcmp(name, "--bus")) text = &o->bus;
     if (!strcmp(name, "--peer")) text = &o->peer;
+    if (!strcmp(name, "-o")) text = &o->output;
+    if (!strcmp(name, "--browser")) text = &o->browser;
     if (text) {
         *text = value;
         return *value != '\0';
@@ -52,6 +58,10 @@ static bool set_value(options *o, const char *name, const char *value)
         long port = strtol(value, &end, 10);
         o->port = (int)port;
         return *value && !*end && !errno && port > 0 && port < 65536;
+    }
+    if (!strcmp(name, "--step") || !strcmp(name, "--at")) {
+        o->step = strtol(value, &end, 10);
+        return *value && !*end && !errno && o->step > 0;
     }
     o->seconds = strtod(value, &end);
     return *value && !*end && o->seconds > 0 && o->seconds <= 3600;

@@ -36,6 +36,7 @@ bool fix_dtype_name(const char *name, diagnosis *d);
 /* names.c: is this a call in ferry.h? The nearest call to a misspelt name, or "". The form of its macro,
  * "fy_add(a, b)", or "". */
 bool name_known(const char *header, const char *name);
+int name_distance(const char *a, size_t na, const char *b, size_t nb); /* Levenshtein's; 99: too long */
 void name_nearest(const char *header, const char *name, char *out, int room);
 void macro_form(const char *header, const char *name, char *out, int room);
 /* The identifier that ends before / begins at p, blanks skipped; "" if there is none. */

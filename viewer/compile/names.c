@@ -34,7 +34,7 @@ bool name_known(const char *header, const char *name)
 }
 
 /* Levenshtein distance; 99 for names of 63 characters or more. */
-static int distance(const char *a, size_t na, const char *b, size_t nb)
+int name_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int row[64];
     if (nb >= 63 || na >= 63) return 99;
@@ -65,7 +65,7 @@ void name_nearest(const char *header, const char *name, char *out, int room)
         return;
     }
     for (const char *p = header; (p = next_call(p, &n)); p += n) {
-        int d = distance(name, length, p, n);
+        int d = name_distance(name, length, p, n);
         if (d >= least) continue;
         least = d;
         snprintf(out, (size_t)room, "%.*s", (int)n, p);

@@ -22,10 +22,13 @@
 
 #define FIRST_PORT 8700
 #define POLL_MS 50
-#define GRACE_MS 1000  /* after the last acknowledgement: a page may still be drawing */
-#define RELOAD_MS 5000 /* a page that disconnected may be reloading */
 #define UNVISITED_MS (10 * 60 * 1000)
 #define WHY_MS 5000
+
+/* A page that is reloaded is back within a second; a lost connection is tried again every 4 s, over SSH by hand. */
+static int closed_ms = 60 * 1000;
+
+void view_closed_page_ms(int ms) { closed_ms = ms; }
 
 static int64_t now_ms(void)
 {
@@ -91,7 +94,7 @@ static void end_run(run_server *s)
 
 /* ---- saved runs ---- */
 
-static feed *open_file(const char *path)
+static feed *open_saved(const char *path)
 {
     char err[512];
     feed *f = feed_of_file(path, err, sizeof err);
@@ -116,7 +119,7 @@ static void end_file(run_server *s, const char *path)
 
 int view_files(const char *path, const char *other, int port, const char *allow_host)
 {
-    feed *f = open_file(path), *g = f && other ? open_file(other) : NULL;
+    feed *f = open_saved(path), *g = f && other ? open_saved(other) : NULL;
     if (!f || (other && !g)) return feed_free(f), 1;
     /* two files of the same name are told apart by their paths */
     bool alike = other && !strcmp(name_of_file(path), name_of_file(other));
@@ -158,26 +161,27 @@ static void close_all_except(int keep)
 
 static void report_end(const run_server *s, const char *program)
 {
+    char what[256], until[96];
     fy_kind last = feed_last_kind(s->feed);
     bool complete = last == FY_KIND_end || last == FY_KIND_log_full; /* a full log has no room for an end event */
     if (feed_is_truncated(s->feed))
-        fprintf(stderr,
-                "ferry: the log of %s was cut off; the part that could be read is at %s (`kill %d` stops the viewer)\n",
-                program, server_url(s->server), (int)getpid());
-    else if (!complete)
-        fprintf(stderr,
-                "ferry: %s died (a crash, a kill or _exit); its run is still at %s (`kill %d` stops the viewer)\n",
-                program, server_url(s->server), (int)getpid());
-    else if (!server_clients(s->server))
-        fprintf(stderr,
-                "ferry: %s has ended; its run stays at %s until a page has loaded it (Ctrl-C stops the viewer)\n",
-                program, server_url(s->server));
+        snprintf(what, sizeof what, "the log of %s was cut off; the part that could be read", program);
+    else if (!complete) snprintf(what, sizeof what, "%s died (a crash, a kill or _exit); its run", program);
+    else snprintf(what, sizeof what, "%s has ended; its run", program);
+    if (server_clients(s->server))
+        snprintf(until, sizeof until, "until its page has been closed for %d s", closed_ms / 1000);
+    else
+        snprintf(until, sizeof until, "for %d minutes, and then until its page has been closed for %d s",
+                 UNVISITED_MS / 60000, closed_ms / 1000);
+    fprintf(stderr, "ferry: %s stays at %s %s (%s`kill %d` stops the viewer)\n", what, server_url(s->server), until,
+            complete ? "Ctrl-C or " : "", (int)getpid());
 }
 
-/* Serves until every page has seen the whole run, none is left, or none ever came. */
-static void serve_until_done(run_server *s, const char *program, pid_t pid, uint64_t started)
+/* Serves until no page has been open for closed_ms, or none ever came. A page may be reloaded as often as its reader
+ * likes: that it has received the whole run ends nothing. */
+static void serve_until_closed(run_server *s, const char *program, pid_t pid, uint64_t started)
 {
-    int64_t ended = 0, all_seen = 0, no_client = 0; /* since when this holds, in ms; 0: it does not */
+    int64_t ended = 0, no_client = 0; /* since when this holds, in ms; 0: it does not */
     bool visited = false, done = false;
     do {
         if (!s->ended && (fy_process_started(pid) != started || feed_ended(s->feed))) {
@@ -187,14 +191,12 @@ static void serve_until_done(run_server *s, const char *program, pid_t pid, uint
         }
 
         int64_t now = now_ms();
-        if (!server_all_acknowledged(s->server)) all_seen = 0;
-        else if (!all_seen) all_seen = now;
         if (server_clients(s->server)) no_client = 0;
         else if (!no_client) no_client = now;
         visited |= !no_client;
 
         if (!visited) done = ended && now - ended >= UNVISITED_MS;
-        else done = ended && ((all_seen && now - all_seen >= GRACE_MS) || (no_client && now - no_client >= RELOAD_MS));
+        else done = ended && no_client && now - no_client >= closed_ms && now - ended >= closed_ms;
     } while (!done && !sleep_ms(POLL_MS));
 }
 
@@ -239,7 +241,7 @@ static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, 
         dup2(null, STDOUT_FILENO);
         close(null);
     }
-    serve_until_done(&s, program, pid, started);
+    serve_until_closed(&s, program, pid, started);
     server_stop(s.server);
     _exit(0);
 }

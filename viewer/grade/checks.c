@@ -267,12 +267,13 @@ bool check_copies(grading *g, const char *name, fy_word dir, int most, bool look
                                                  : "within one memory";
     const char *want = grade_say(g, "%s %s allowed", copies(g, most), direction),
                *got = grade_say(g, "%s %s", copies(g, n), direction);
-    if (!over)
-        return check(g, name, true, NULL, want, got,
-                     grade_say(g, "Copies %s: %d. The limit is %d.", direction, n, most));
-    return check(g, name, false, over, want, got,
-                 grade_say(g, "Copies %s: %d, and the limit is %d. The first one over it is %s.", direction, n, most,
-                           grade_where(g, over)));
+    const char *words = grade_say(g, "Copies %s: %d. The limit is %d.", direction, n, most);
+    if (over)
+        words = grade_say(g, "Copies %s: %d, and the limit is %d. The first one over it is %s.", direction, n, most,
+                          grade_where(g, over));
+    bool pass = check(g, name, !over, over, want, got, words);
+    check_is_limit(g, grade_say(g, "copies %s", direction), most, n);
+    return pass;
 }
 
 static bool check_answer_on(grading *g, const char *answer, bool card)

@@ -90,6 +90,14 @@ bool check(grading *g, const char *name, bool pass, const fy_event *at, const ch
     return pass;
 }
 
+void check_is_limit(grading *g, const char *of_what, double most, double used)
+{
+    struct verdict_check *c = &g->out->check[g->out->checks - 1];
+    snprintf(c->limits, sizeof c->limits, "%s", of_what);
+    c->most = most;
+    c->used = used;
+}
+
 const struct verdict_check *verdict_failure(const verdict *v)
 {
     for (int i = 0; i < v->checks; i++)

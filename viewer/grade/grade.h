@@ -38,6 +38,8 @@ typedef struct verdict {
         int64_t seq; /* of the deciding event; -1: none */
         int line;    /* the event's line in the learner's source; -1: none */
         char expected[256], got[256], message[512];
+        char limits[64];   /* "copies to the card": what is limited; "": the check is of no limit */
+        double most, used; /* of it */
     } check[VERDICT_CHECKS];
 } verdict;
 
@@ -116,6 +118,8 @@ uint32_t given_storage(const grading *g, const char *name);        /* of the inp
  * the lesson wants. Beyond VERDICT_CHECKS verdicts, only a first failure is recorded: it replaces the last one. */
 bool check(grading *g, const char *name, bool pass, const fy_event *at, const char *expected, const char *got,
            const char *message);
+/* Says of the check recorded last that it is of a limit, which the page draws as a bar: `used` of at most `most`. */
+void check_is_limit(grading *g, const char *of_what, double most, double used);
 const char *grade_say(grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* An event in words: "fy_matmul at line 14", "the copy at line 9 (48 bytes from cpu to cuda:0)". */
 const char *grade_where(grading *g, const fy_event *e);

@@ -22,7 +22,7 @@ static void print_usage(FILE *to, const char *program)
 {
     fprintf(to,
             "usage: %s [--view | --trace FILE]\n"
-            "  --view        show this run in the browser; ends when the page has received all events, or on Ctrl-C\n"
+            "  --view        show this run in the browser, until its page is closed, or Ctrl-C\n"
             "  --trace FILE  write its events to FILE, one JSON object per line\n"
             "  no option     print one line per event\n",
             program);

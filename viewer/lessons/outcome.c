@@ -34,6 +34,12 @@ static cJSON *check_json(const struct verdict_check *c)
     json_text(json, "message", c->message, strlen(c->message));
     add_number_or_null(json, "seq", c->seq);
     add_number_or_null(json, "line", c->line);
+    if (*c->limits) {
+        cJSON *limit = cJSON_AddObjectToObject(json, "limit");
+        cJSON_AddStringToObject(limit, "of", c->limits);
+        cJSON_AddNumberToObject(limit, "most", c->most);
+        cJSON_AddNumberToObject(limit, "used", c->used);
+    }
     return json;
 }
 

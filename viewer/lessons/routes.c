@@ -1,16 +1,17 @@
 /* routes.c: the page's requests about lessons: /api/lessons and below.
  *
  *   GET  /api/lessons                [{"id", "title", "summary", "done", "attempts"}]
- *   GET  /api/lessons/ID             text, demo, source, path, hints, done, budget
- *   GET  /api/lessons/ID/hints/N     {"hint"}
- *   POST /api/lessons/ID/run         {"what": "demo" | "mine"}
- *   POST /api/lessons/ID/save        {"source"}
+ *   GET  /api/lessons/ID             html, demo, source, path, hints, done, budget
+ *   GET  /api/lessons/ID/hints/N     {"html"}
+ *   POST /api/lessons/ID/run         {"what": "demo" | "mine", "tab"}
+ *   POST /api/lessons/ID/save        {"source", "tab"}
  *   POST /api/lessons/ID/reset       {} -> {"source"} */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lesson_text.h"
 #include "progress.h"
 #include "run.h"
 #include "run_manager.h"
@@ -63,6 +64,21 @@ static void add_file(cJSON *to, const char *key, const char *path)
     free(text);
 }
 
+static void add_html(cJSON *to, const char *markdown, size_t size)
+{
+    char *html = lesson_html(markdown, size);
+    add(to, "html", html);
+    free(html);
+}
+
+static void add_text(cJSON *to, const char *path)
+{
+    size_t size = 0;
+    char *text = file_read(path, &size);
+    add_html(to, text ? text : "", text ? size : 0);
+    free(text);
+}
+
 static reply show_lesson(run_manager *m, const lesson *l)
 {
     char path[PATH_ROOM], mine[PATH_ROOM], name[256], err[PATH_ROOM * 3];
@@ -77,7 +93,7 @@ static reply show_lesson(run_manager *m, const lesson *l)
 
     cJSON *json = entry_json(m, l);
     lesson_path(h, l, "README.md", path);
-    add_file(json, "text", path);
+    add_text(json, path);
     lesson_path(h, l, "demo.c", path);
     add_file(json, "demo", path);
     add_file(json, "source", mine);
@@ -97,7 +113,7 @@ static reply show_hint(const lesson *l, const char *number)
         return problem(404, message);
     }
     cJSON *json = cJSON_CreateObject();
-    add(json, "hint", l->hints[n - 1]);
+    add_html(json, l->hints[n - 1], strlen(l->hints[n - 1]));
     return success(json);
 }
 
@@ -109,13 +125,21 @@ static const char *text_in(const cJSON *body, const char *key)
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
+/* The name of the tab that asks; other tabs do not go to its run. NULL: none, or not of letters and digits. */
+static const char *tab_in(const cJSON *body)
+{
+    const char *name = text_in(body, "tab");
+    size_t n = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
+    return n && n < 24 && !name[n] ? name : NULL;
+}
+
 static reply post_run(run_manager *m, const lesson *l, const cJSON *body)
 {
     const char *what = text_in(body, "what");
     bool demo = what && !strcmp(what, "demo");
     if (!demo && (!what || strcmp(what, "mine")))
         return problem(400, "say which program to run: {\"what\": \"demo\"} or {\"what\": \"mine\"}");
-    workspace_request(run_manager_workspace(m, l), demo ? REQUEST_DEMO : REQUEST_MINE);
+    workspace_request(run_manager_workspace(m, l), demo ? REQUEST_DEMO : REQUEST_MINE, tab_in(body));
     return success(NULL);
 }
 
@@ -131,7 +155,7 @@ static reply post_save(run_manager *m, const lesson *l, const cJSON *body)
         return problem(500, message);
     }
     workspace_ignore_save(run_manager_workspace(m, l));
-    workspace_request(run_manager_workspace(m, l), REQUEST_MINE);
+    workspace_request(run_manager_workspace(m, l), REQUEST_MINE, tab_in(body));
     return success(NULL);
 }
 

@@ -23,6 +23,8 @@ struct workspace {
     pthread_t thread;
     watched_file file;
     run_request requested; /* by run_manager.lock */
+    char requested_by[24]; /* likewise: the tab that asked; "": a save in an editor */
+    char by[24];           /* of the current run */
     int cancel_fd;         /* closing it cancels the current run; -1: none; by run_manager.lock */
     int shown;             /* the server's number of the current run; 0: none */
     bool demo;             /* the current run is the example's */
@@ -56,6 +58,8 @@ static cJSON *status_of(const workspace *w, const char *state)
     cJSON_AddStringToObject(status, "state", state);
     cJSON_AddStringToObject(status, "what", w->demo ? "demo" : "mine");
     if (w->shown) cJSON_AddNumberToObject(status, "run", w->shown);
+    if (*w->by) cJSON_AddStringToObject(status, "by", w->by);
+    cJSON_AddNumberToObject(status, "pages", server_clients(w->run_manager->web));
     return status;
 }
 
@@ -73,7 +77,8 @@ static void show_log(workspace *w, int log_fd)
     end_shown(w);
     if (!f) return;
     snprintf(label, sizeof label, "%s%s.c", w->demo ? "example of " : "my/", w->lesson->id);
-    w->shown = server_add_run(w->run_manager->web, f, w->lesson->id, w->demo ? "demo" : "mine", label);
+    w->shown = server_add_run_by(w->run_manager->web, f, w->lesson->id, w->demo ? "demo" : "mine", label,
+                                 *w->by ? w->by : NULL);
 }
 
 static void on_stage(void *user, run_stage stage, int log_fd)
@@ -142,6 +147,7 @@ static bool wait_for_request(workspace *w, run_request *what, int *stop_fd)
     while (!m->closing && w->requested == REQUEST_NOTHING) pthread_cond_wait(&m->changed, &m->lock);
     *what = w->requested;
     w->requested = REQUEST_NOTHING;
+    memcpy(w->by, w->requested_by, sizeof w->by);
     bool ready = !m->closing && pipe2(ends, O_CLOEXEC) == 0;
     *stop_fd = ready ? ends[0] : -1;
     w->cancel_fd = ready ? ends[1] : -1;
@@ -170,10 +176,11 @@ static void *workspace_thread(void *user)
     return NULL;
 }
 
-void workspace_request(workspace *w, run_request what)
+void workspace_request(workspace *w, run_request what, const char *by)
 {
     pthread_mutex_lock(&w->run_manager->lock);
     w->requested = what;
+    snprintf(w->requested_by, sizeof w->requested_by, "%s", by ? by : "");
     cancel_run(w);
     pthread_cond_broadcast(&w->run_manager->changed);
     pthread_mutex_unlock(&w->run_manager->lock);
@@ -205,7 +212,7 @@ static void *watch_files(void *user)
             pthread_mutex_lock(&m->lock);
             bool saved = watch_poll(&w->file);
             pthread_mutex_unlock(&m->lock);
-            if (saved) workspace_request(w, REQUEST_MINE);
+            if (saved) workspace_request(w, REQUEST_MINE, NULL);
         }
         nanosleep(&pause, NULL);
     }

@@ -30,7 +30,7 @@ workspace *run_manager_workspace(run_manager *m, const lesson *l);
 const home *run_manager_paths(const run_manager *m);
 const catalogue *run_manager_catalogue(const run_manager *m);
 /* Requests a run; the one in progress is cancelled. Thread-safe. */
-void workspace_request(workspace *w, run_request what);
+void workspace_request(workspace *w, run_request what, const char *by);
 /* The server itself wrote the file: the watcher ignores its present contents. Thread-safe. */
 void workspace_ignore_save(workspace *w);
 

@@ -99,6 +99,7 @@ const char *asset_type(const char *path)
         {".html", "text/html; charset=utf-8"},        {".css", "text/css; charset=utf-8"},
         {".js", "text/javascript; charset=utf-8"},    {".svg", "image/svg+xml"},
         {".json", "application/json; charset=utf-8"}, {".png", "image/png"},
+        {".txt", "text/plain; charset=utf-8"},
     };
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof types / sizeof types[0]; i++)

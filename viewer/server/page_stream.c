@@ -39,6 +39,7 @@ void run_stream_release(stream *r)
     free(r->lesson);
     free(r->what);
     free(r->label);
+    free(r->by);
     free(r);
 }
 
@@ -51,10 +52,15 @@ stream *hub_find(hub *h, int number)
     return NULL;
 }
 
-int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label)
+int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label, const char *by)
 {
     stream *r = memory_zeroed(1, sizeof *r, "a run");
-    *r = (stream){.refcount = 1, .feed = f, .lesson = copy_of(lesson), .what = copy_of(what), .label = copy_of(label)};
+    *r = (stream){.refcount = 1,
+                  .feed = f,
+                  .lesson = copy_of(lesson),
+                  .what = copy_of(what),
+                  .label = copy_of(label),
+                  .by = copy_of(by)};
     pthread_mutex_lock(&h->lock);
     int number = r->number = ++h->last_number;
     if (h->run_count == RUNS_KEPT) {
@@ -66,7 +72,7 @@ int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const cha
     char *announcement = run_stream_announcement(r);
     for (client *c = h->clients; c; c = client_next(c)) {
         client_send(c, announcement);
-        client_follow(c, r, 0);
+        if (!by) client_follow(c, r, 0); /* else the tab that asked for it says so itself, and no other moves */
     }
     pthread_cond_broadcast(&h->changed);
     pthread_mutex_unlock(&h->lock);
@@ -141,6 +147,7 @@ static void add_run_fields(cJSON *o, const stream *r)
     add_text(o, "lesson", r->lesson);
     add_text(o, "what", r->what);
     add_text(o, "label", r->label);
+    add_text(o, "by", r->by);
 }
 
 /* Replaces bytes that are not ASCII in invalid UTF-8, in place: a browser closes the connection at invalid UTF-8,

@@ -17,7 +17,7 @@ struct mg_connection;
 typedef struct stream {
     int number, refcount;
     feed *feed;
-    char *lesson, *what, *label; /* may be NULL */
+    char *lesson, *what, *label, *by; /* may be NULL; by: the tab that asked for it */
     bool ended;
 } stream;
 
@@ -39,7 +39,7 @@ typedef struct hub {
 bool hub_start(hub *h, const char *mode, const char *why, const char *folder);
 void hub_end(hub *h); /* requires that no client is left */
 
-int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label);
+int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label, const char *by);
 void hub_run_ended(hub *h, int number);
 stream *hub_retain_run(hub *h, int number); /* NULL: no such run; release it with hub_release_run */
 void hub_release_run(hub *h, stream *r);

@@ -184,7 +184,12 @@ const char *server_one_time_url(const server *s) { return s->entry; }
 
 int server_add_run(server *s, feed *f, const char *lesson, const char *what, const char *label)
 {
-    return hub_add_run(&s->hub, f, lesson, what, label);
+    return hub_add_run(&s->hub, f, lesson, what, label, NULL);
+}
+
+int server_add_run_by(server *s, feed *f, const char *lesson, const char *what, const char *label, const char *by)
+{
+    return hub_add_run(&s->hub, f, lesson, what, label, by);
 }
 
 void server_run_ended(server *s, int run) { hub_run_ended(&s->hub, run); }

@@ -47,9 +47,11 @@ const char *server_url(const server *s); /* http://127.0.0.1:8700/#token=... */
 /* A URL that admits once, and only this user: for a browser's command line, which every user can read. */
 const char *server_one_time_url(const server *s);
 
-/* Adds a run; every open page switches to it. Takes ownership of the feed. lesson and what ("demo", "mine",
- * "view") may be NULL. Returns the run's number, from 1. The last 16 runs are kept. */
+/* Adds a run; every open page switches to it, or with `by`, the name of a tab, that tab alone. Takes ownership of the
+ * feed. lesson and what ("demo", "mine", "view") may be NULL. Returns the run's number, from 1. The last 16 runs are
+ * kept. */
 int server_add_run(server *s, feed *f, const char *lesson, const char *what, const char *label);
+int server_add_run_by(server *s, feed *f, const char *lesson, const char *what, const char *label, const char *by);
 /* The process that writes that run's log has ended. */
 void server_run_ended(server *s, int run);
 /* Sends {"type":"status", ...} to every page. Takes ownership of the object. */

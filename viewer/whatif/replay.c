@@ -121,8 +121,8 @@ static action apply_plan(const replay_plan *plan, const replay_edit *edit, const
     if (plan->peer_on) a.peer = true;
     if (plan->peer_off) a.peer = false;
     bool moves = edit && (a.kind == COPY || a.kind == PEER_COPY);
-    if (moves && edit->how == REPLAY_PIN) a.copy.pinned = true;
-    if (moves && edit->how == REPLAY_PEER) a.peer = true;
+    if (moves) a.copy.pinned |= edit->how == REPLAY_PIN;
+    if (moves) a.peer |= edit->how == REPLAY_PEER;
     if (moves && edit->how == REPLAY_RESIZE) a.bytes = edit->value, a.copy.bytes = (size_t)edit->value;
     if (edit && edit->how == REPLAY_ON_CARD && a.kind == HOST && e->kind == FY_KIND_op)
         a.kind = OP, a.card = (int)edit->value, a.stream = 0;
@@ -138,6 +138,9 @@ static const replay_edit *edit_of(replayer *p, const fy_event *e)
     return edit && edit->seq == (int64_t)e->seq ? edit : NULL;
 }
 
+/* The grader's events follow the program's, and have no time of it. */
+static bool is_verdict(const fy_event *e) { return e->kind == FY_KIND_check || e->kind == FY_KIND_grade; }
+
 /* ---- what the changed log says ---- */
 
 static void tell_nothing(replayer *p)
@@ -151,7 +154,7 @@ static void tell_nothing(replayer *p)
 static void tell_time(replayer *p, int i)
 {
     replay_moment *all = p->plan->moments;
-    if (!all) return;
+    if (!all || is_verdict(&p->t->events[i])) return;
     int64_t since = p->t->events[i].t - p->logged.now;
     all[i].t = p->changed.now + (since > 0 && p->t->events[i].t <= most_time ? since : 0);
     if (i && all[i].t < all[i - 1].t) all[i].t = all[i - 1].t;
@@ -396,7 +399,9 @@ bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *oth
     if (ok) tell_nothing(&p);
     for (int i = 0; ok && i < t->count; i++)
         if ((ok = step(&p, i))) tell_time(&p, i);
-    if (ok && t->count) ok = advance_to(&p, &t->events[t->count - 1], time_of(&t->events[t->count - 1]));
+    int last = t->count - 1;
+    while (last > 0 && is_verdict(&t->events[last])) last--;
+    if (ok && t->count) ok = advance_to(&p, &t->events[last], time_of(&t->events[last]));
     close_timeline(&p.logged);
     close_timeline(&p.changed);
     *logged = p.logged.ledger;

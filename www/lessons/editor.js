@@ -1,13 +1,13 @@
-// editor.js: the learner's file, in a plain text area with line numbers. Saving writes my/ID.c on disk;
-// the server then builds, runs and grades it, as for any other editor. A file that another editor changed is
-// never overwritten without asking.
+// editor.js: the learner's file. Saving writes my/ID.c on disk; the server then builds, runs and grades it, as for any
+// other editor. A file that another editor changed is never overwritten without asking. The text field is field.js's.
+
+import { field } from './field.js';
 
 const $ = (id) => document.getElementById(id);
 
 /** on: {saved(), clash(path), failed(error)}; clash(''): the conflict is resolved. */
 export function editor(api, on) {
-  const area = $('code');
-  const gutter = $('gutter');
+  const area = field($('code'), refresh);
   let lesson = null;
   let saved = '';
   let wrong = 0; // line of the last compile error, 0 for none
@@ -17,11 +17,12 @@ export function editor(api, on) {
   const drafts = new Map(); // lesson -> {text, base}: unsaved text, and the file's text that it was based on
 
   function show(next) {
-    if (lesson && isDirty()) drafts.set(lesson.id, { text: area.value, base: saved });
+    if (lesson && isDirty()) drafts.set(lesson.id, { text: area.text, base: saved });
     const draft = drafts.get(next.id);
     lesson = next;
     saved = draft?.base ?? next.source ?? '';
-    area.value = draft?.text ?? saved;
+    area.text = draft?.text ?? saved;
+    area.forget();
     drafts.delete(next.id);
     fresh = true;
     placeCaret();
@@ -35,16 +36,12 @@ export function editor(api, on) {
   /** Shows the file's present text. Unsaved text stays until the learner has chosen. */
   function update(source) {
     if (writing) return;
-    if (isDirty() && source !== area.value) {
+    if (isDirty() && source !== area.text) {
       clash(source === saved ? null : source);
       return;
     }
-    const at = area.selectionStart;
     saved = source;
-    if (area.value !== source) {
-      area.value = source;
-      area.setSelectionRange(at, at);
-    }
+    if (area.text !== source) area.text = source;
     clash(null);
     refresh();
   }
@@ -59,38 +56,32 @@ export function editor(api, on) {
   function choose(mine) {
     if (theirs === null) return;
     saved = theirs;
-    if (!mine) area.value = theirs;
+    if (!mine) area.text = theirs;
     clash(null);
     refresh();
     area.focus();
   }
 
-  // Puts the caret where the learner's part starts; a text area can scroll only once it is visible.
+  // Puts the caret where the learner's part starts; a field can scroll only once it is visible.
   function placeCaret() {
-    const mark = area.value.indexOf('// --- your code ---');
-    if (!fresh || !area.clientHeight || mark < 0) return;
+    const mark = area.text.indexOf('// --- your code ---');
+    if (!fresh || !area.seen || mark < 0) return;
     fresh = false;
-    area.setSelectionRange(mark, mark);
-    scrollTo(area.value.slice(0, mark).split('\n').length);
+    area.caret(area.text.slice(0, mark).split('\n').length);
   }
 
-  const isDirty = () => area.value !== saved;
+  const isDirty = () => area.text !== saved;
 
   function refresh() {
-    const count = area.value.split('\n').length;
-    if (gutter.childElementCount !== count) {
-      gutter.replaceChildren(...Array.from({ length: count }, (_, i) => Object.assign(document.createElement('span'), { textContent: i + 1 })));
-    }
-    [...gutter.children].forEach((n, i) => n.classList.toggle('wrong', i + 1 === wrong));
     $('save').disabled = !lesson;
     $('dirty').textContent = isDirty() ? 'not saved' : 'saved';
     $('dirty').className = isDirty() ? 'dirty' : '';
-    gutter.scrollTop = area.scrollTop;
+    on.edited?.();
   }
 
   async function save() {
     if (!lesson || writing) return;
-    const [mine, source, place] = [lesson, area.value, `/api/lessons/${encodeURIComponent(lesson.id)}`];
+    const [mine, source, place] = [lesson, area.text, `/api/lessons/${encodeURIComponent(lesson.id)}`];
     await write(async () => {
       const { source: current } = await api.get(place);
       if (lesson !== mine) return;
@@ -114,7 +105,7 @@ export function editor(api, on) {
     await write(async () => {
       const { source } = await api.post(`/api/lessons/${encodeURIComponent(mine.id)}/reset`);
       if (typeof source !== 'string' || lesson !== mine) return;
-      saved = area.value = source;
+      saved = area.text = source;
       clash(null);
       mistake(null);
       refresh();
@@ -138,60 +129,21 @@ export function editor(api, on) {
     if (!error && !wrong && $('mistake').hidden) return;
     wrong = here;
     $('mistake').hidden = !error;
-    if (error) {
-      $('mistake-line').textContent = error.line ? `Line ${error.line}` : 'Error';
-      $('mistake-words').textContent = [error.message, error.hint].filter(Boolean).join(': ');
-      scrollTo(wrong);
-    }
-    area.setAttribute('aria-invalid', error ? 'true' : 'false');
-    refresh();
+    area.mark(here ? [{ line: here, words: error.message }] : []);
+    area.invalid(!!error);
+    if (!error) return;
+    $('mistake-line').textContent = error.line ? `Line ${error.line}` : 'Error';
+    $('mistake-words').textContent = error.message ?? '';
+    if (here) area.reveal(here);
   }
 
-  /** Puts the caret on a line. */
+  /** Selects a line. */
   function goTo(line) {
-    const start = area.value.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
     area.focus();
-    area.setSelectionRange(start, start + (area.value.split('\n')[line - 1] ?? '').length);
-    scrollTo(line);
+    area.caret(line, true);
   }
 
-  function scrollTo(line) {
-    const height = area.scrollHeight / Math.max(1, area.value.split('\n').length);
-    if (line) area.scrollTop = Math.max(0, (line - 4) * height);
-  }
-
-  let leaving = false; // after Escape, Tab leaves the editor as it leaves any field
-
-  function key(event) {
-    if (event.key === 'Escape') leaving = true;
-    else if (event.key === 'Tab' && !leaving && !event.shiftKey) indent(event);
-    else if (event.key === 'Enter' && !event.ctrlKey) newLine(event);
-    if (event.key !== 'Escape' && event.key !== 'Shift') leaving = false;
-  }
-
-  function indent(event) {
-    event.preventDefault();
-    insert('    ');
-  }
-
-  // A new line gets the indentation of the one before.
-  function newLine(event) {
-    const before = area.value.slice(0, area.selectionStart).split('\n').at(-1);
-    const blank = /^\s*/.exec(before)[0];
-    if (!blank) return;
-    event.preventDefault();
-    insert(`\n${blank}`);
-  }
-
-  function insert(words) {
-    area.setRangeText(words, area.selectionStart, area.selectionEnd, 'end');
-    refresh();
-  }
-
-  new ResizeObserver(placeCaret).observe(area);
-  area.addEventListener('input', refresh);
-  area.addEventListener('scroll', () => { gutter.scrollTop = area.scrollTop; });
-  area.addEventListener('keydown', key);
+  new ResizeObserver(placeCaret).observe($('editor'));
   $('save').addEventListener('click', save);
   $('keep-mine').addEventListener('click', () => choose(true));
   $('take-file').addEventListener('click', () => choose(false));
@@ -212,5 +164,9 @@ export function editor(api, on) {
     if (isDirty() || drafts.size) event.preventDefault();
   });
 
-  return { show, update, save, mistake, goTo, isDirty };
+  return {
+    show, update, save, mistake, goTo, isDirty, focus: area.focus,
+    /** Marks the lines of failed checks, [{line, words}]. */
+    notes: area.mark,
+  };
 }

@@ -1,8 +1,8 @@
 // lessons.js: the list of lessons, the text of the open one, its hints, and the two buttons that run
-// a program. It queries the server through `api` and reports choices to main.js; it draws no tensor.
+// a program; what became of it so far, for next.js. It queries the server through `api` and reports choices to main.js; it draws no tensor.
 
-import { render } from './markdown.js';
 import { prediction } from './predict.js';
+import { render } from './text.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -12,6 +12,7 @@ export function lessons(api, on) {
   let open = null; // the open lesson, as the server sent it
   let question = null;
   let hintsShown = 0;
+  let watched = false; // the example was played to its end
 
   async function load() {
     all = await api.get('/api/lessons');
@@ -44,6 +45,7 @@ export function lessons(api, on) {
   async function choose(id, play) {
     open = await api.get(`/api/lessons/${encodeURIComponent(id)}`);
     hintsShown = 0;
+    watched = false;
     list();
     text();
     hints();
@@ -53,7 +55,7 @@ export function lessons(api, on) {
 
   function text() {
     const article = $('lesson-text');
-    article.replaceChildren(render(open.text ?? `# ${open.title}`));
+    article.replaceChildren(render(open.html));
     const turn = [...article.querySelectorAll('h2, h3')].find((h) => /your turn/i.test(h.textContent));
     if (open.budget) (turn ?? article.querySelector('h2'))?.after(budget(open.budget));
     question = prediction(article, open.done, on);
@@ -75,14 +77,14 @@ export function lessons(api, on) {
     $('more-hint').hidden = total === 0;
     $('more-hint').textContent = `Show a hint (${total} left)`;
     $('more-hint').disabled = false;
-    $('hint-section').hidden = !!open.done;
+    $('hint-section').hidden = !!open.done || total === 0;
   }
 
   async function hint() {
-    const { hint: words } = await api.get(`/api/lessons/${encodeURIComponent(open.id)}/hints/${hintsShown + 1}`);
+    const { html } = await api.get(`/api/lessons/${encodeURIComponent(open.id)}/hints/${hintsShown + 1}`);
     hintsShown++;
     const li = document.createElement('li');
-    li.append(render(words));
+    li.append(render(html));
     $('hints').append(li);
     const left = (open.hints ?? 0) - hintsShown;
     $('more-hint').textContent = left > 0 ? `Show another hint (${left} left)` : 'That was the last hint';
@@ -114,10 +116,13 @@ export function lessons(api, on) {
   $('more-hint').addEventListener('click', () => attempt(hint));
   $('play-demo').addEventListener('click', () => attempt(() => run('demo')));
   $('run-mine').addEventListener('click', () => attempt(mine));
-  $('next-lesson').addEventListener('click', () => {
-    const next = all[all.findIndex((l) => l.id === open?.id) + 1];
-    if (next) attempt(() => choose(next.id, true));
-  });
+  const isLast = () => all.at(-1)?.id === open?.id;
+
+  /** Opens the lesson after this one. */
+  function next() {
+    const after = all[all.findIndex((l) => l.id === open?.id) + 1];
+    if (after) attempt(() => choose(after.id, true));
+  }
 
   return {
     load,
@@ -125,19 +130,29 @@ export function lessons(api, on) {
     run,
     attempt,
     /** The example was played to its end. */
-    watched: (ledger) => question?.reveal(ledger),
+    watched(ledger) {
+      watched = true;
+      question?.reveal(ledger);
+    },
+    next,
+    mine: () => attempt(mine),
+    /** Leads the learner to the question, or takes the answer that stands there. */
+    predict: () => question?.ask(),
+    /** For next.js. */
+    get progress() {
+      return { guessing: !!question?.open, watched, last: isLast() };
+    },
     /** The learner stepped through the example by hand: nothing is left to guess. */
     stepped: () => question?.show(),
     /** Does the learner still have to guess the number of copies? */
     get guessing() {
       return !!question?.open;
     },
-    /** A verdict arrived: updates the list and the next-lesson button. */
+    /** A verdict arrived: updates the list. */
     graded(pass) {
       const lesson = all.find((l) => l.id === open?.id);
       if (lesson && pass) lesson.done = true;
       $('hint-section').hidden = pass;
-      $('next-lesson').hidden = !pass || all.at(-1)?.id === open?.id;
       list();
     },
     get open() {

@@ -1,12 +1,12 @@
 // predict.js: the question before the example. In "Before you run" the learner guesses how many copies cross
-// the bus in each direction; after the example was played to its end, the trace gives the answer. Until then
-// the page hides the numbers, unless the learner asks to see them.
+// the bus in each direction; nothing plays before, and the page hides the numbers, unless the learner asks to see them.
+// After the example was played to its end, the trace gives the answer in any case.
 
 const NOTED = 'Noted. Watch the example to its end, then compare.';
 
 /**
  * Turns the section of `article` into a card with a form, right under the title. `known`: the answer is not
- * hidden. on: {guessed(), known()}. Returns {reveal(ledger), show(), open} or null.
+ * hidden. on: {guessed(), known()}. Returns {reveal(ledger), show(), ask(), open} or null.
  */
 export function prediction(article, known, on) {
   const heading = [...article.querySelectorAll('h2, h3')].find((h) => /before you run|predict/i.test(h.textContent));
@@ -20,9 +20,9 @@ export function prediction(article, known, on) {
   const { form, fields, just } = makeForm();
   const verdict = make('p', 'answer');
   verdict.setAttribute('role', 'status');
-  const invite = make('p', 'invite', 'Guess first, or just play');
+  const invite = make('p', 'invite', 'Predict first');
   card.append(invite, ...inside, form, verdict);
-  const self = { open: !known, reveal, show };
+  const self = { open: !known, reveal, show, ask };
   let guess = null;
   just.hidden = invite.hidden = !self.open;
 
@@ -43,10 +43,18 @@ export function prediction(article, known, on) {
     on.known();
   }
 
+  /** Takes the numbers as the guess, or leads to the first that is missing. */
+  function ask() {
+    const empty = fields.find((f) => !f.checkValidity());
+    if (empty) empty.focus();
+    else form.requestSubmit();
+  }
+
   /** The example was played to its end: compares the guess with the trace. */
   function reveal(ledger) {
-    if (!guess) return;
     const truth = [ledger.h2d.trips, ledger.d2h.trips];
+    show(); // in any case
+    if (!guess) return;
     const right = guess.every((n, i) => n === truth[i]);
     if (right) showAnswer(`You guessed ${guess[0]} and ${guess[1]}: correct.`, 'right');
     else showAnswer(`You guessed ${guess[0]} to the card and ${guess[1]} back. There were ${truth[0]} and ${truth[1]}. Step back and look at each copy.`, 'wrong');
@@ -68,12 +76,12 @@ function makeForm() {
   const form = make('form', '');
   const fields = ['copies to the card', 'copies back to the CPU'].map((words) => {
     const label = make('label', '');
-    const field = Object.assign(make('input', ''), { type: 'number', min: 0, max: 99, required: true, inputMode: 'numeric' });
+    const field = Object.assign(make('input', ''), { type: 'number', min: 0, max: 99, required: true, inputMode: 'numeric', autocomplete: 'off' });
     label.append(field, ` ${words}`);
     form.append(label);
     return field;
   });
   const just = Object.assign(make('button', '', 'Just show me'), { type: 'button' });
-  form.append(Object.assign(make('button', 'first', 'That is my guess'), { type: 'submit' }), just);
+  form.append(Object.assign(make('button', '', 'That is my guess'), { type: 'submit' }), just);
   return { form, fields, just };
 }

@@ -1,5 +1,6 @@
-// verdict.js: the grader's verdict: a table of the checks with actual and expected values, and for each failed
-// one the reason, with links to the event and line.
+// verdict.js: the grader's verdict, as far as it says something: what differs, the first of it with its event and line, and
+// every limit as a bar. Why, and how to fix it, is told when the learner asks. Also the error of a program that was not
+// built or stopped.
 
 const $ = (id) => document.getElementById(id);
 
@@ -9,6 +10,9 @@ const make = (tag, className, ...children) => {
   node.append(...children);
   return node;
 };
+
+const plain = (name) => String(name ?? '').replaceAll('-', ' ');
+const figure = (n) => Number(n).toLocaleString('en');
 
 /** on: {event(seq), line(n)}: called on a click. */
 export function verdict(on) {
@@ -29,49 +33,64 @@ export function verdict(on) {
     show(words, 'busy');
   }
 
-  /** v: {pass, message, checks, output, seed, seconds}, from the server or the log. */
-  function graded(v, linkOf) {
+  /** v: {pass, message, hint, checks, seed}, from the server or the log; lineOf(seq): the line of an event. */
+  function graded(v, lineOf) {
     const checks = v.checks ?? [];
-    const failed = checks.filter((c) => !c.pass);
+    const differ = checks.filter((c) => !c.pass);
+    const hold = checks.filter((c) => c.pass);
     const parts = [];
-    if (v.message && !failed.some((c) => c.message === v.message)) parts.push(make('p', 'message', v.message));
-    if (!checks.length && (v.line || Number.isFinite(v.seq))) parts.push(links(v, linkOf));
-    if (checks.length) parts.push(table(checks, linkOf));
-    if (v.hint) parts.push(make('p', 'hint', `Fix: ${v.hint}`));
-    if (v.seed !== undefined) parts.push(make('p', 'small', `Inputs made from seed ${v.seed}.`));
-    show(titleOf(v, failed.length, checks.length), v.pass ? 'pass' : 'fail', ...parts);
+    if (v.message && !checks.some((c) => c.message === v.message) && !v.pass) parts.push(make('p', 'message', v.message));
+    if (!checks.length && (v.line || Number.isFinite(v.seq))) parts.push(links(v, lineOf));
+    parts.push(...differ.filter((c) => !c.limit).map((c) => difference(c, c === differ[0], lineOf)));
+    parts.push(...checks.filter((c) => c.limit).map((c) => bar(c, c === differ[0], lineOf)));
+    if (v.hint) parts.push(folded('How to fix it', make('p', '', v.hint)));
+    if (hold.length) parts.push(folded(`${hold.length} ${hold.length === 1 ? 'check holds' : 'checks hold'}`, make('p', 'small', hold.map((c) => plain(c.check)).join(', '))));
+    if (v.seed !== undefined && !v.pass) parts.push(make('p', 'small', `Inputs made from seed ${v.seed}.`));
+    show(titleOf(v, differ.length), v.pass ? 'pass' : 'fail', ...parts);
   }
 
-  function titleOf(v, failed, all) {
+  function titleOf(v, differ) {
     if (v.pass) return 'Passed';
     if (v.stopped && v.line) return `Not yet: the program stopped at line ${v.line}`;
-    if (failed < 2) return failed ? 'Not yet: one check fails' : 'Not yet';
-    return `Not yet: ${failed} of ${all} checks fail`;
+    if (!differ) return 'Not yet';
+    return `Not yet: ${differ === 1 ? 'one check differs' : `${differ} checks differ`}`;
   }
 
-  function table(checks, linkOf) {
-    const heads = ['check', 'your run', 'expected'].map((words) => make('th', '', words));
-    for (const head of heads) head.scope = 'col';
-    const rows = checks.flatMap((c) => (c.pass ? [row(c)] : [row(c), why(c, linkOf)]));
-    return make('table', 'checks', make('thead', '', make('tr', '', ...heads)), make('tbody', '', ...rows));
+  // A check that differs. Of the first, its event and line, and the reason when it is asked for.
+  function difference(c, first, lineOf) {
+    const name = make('h3', '', plain(c.check));
+    const values = make('dl', 'values', make('dt', '', 'your run'), make('dd', 'yours', c.got || '–'), make('dt', '', 'expected'), make('dd', '', c.expected || '–'));
+    return make('section', 'check fail', name, values, ...(first ? details(c, lineOf) : []));
   }
 
-  function row(c) {
-    const mark = make('span', 'mark', c.pass ? '✓' : '✗');
-    mark.setAttribute('aria-hidden', 'true');
-    const name = make('th', '', mark, make('span', 'hidden', c.pass ? 'passed: ' : 'failed: '), String(c.check ?? '').replaceAll('-', ' '));
-    name.scope = 'row';
-    return make('tr', c.pass ? 'pass' : 'fail', name, make('td', 'yours', c.got || ''), make('td', '', c.expected || ''));
+  // A limit: what was used of it in green, what is over it hatched.
+  function bar(c, first, lineOf) {
+    const { of, most, used } = c.limit;
+    const over = used > most;
+    const whole = Math.max(most, used, 1);
+    const track = make('div', 'track', part('used', Math.min(most, used) / whole), ...(over ? [part('over', (used - most) / whole)] : []), limitMark(most, whole));
+    track.setAttribute('role', 'img');
+    track.setAttribute('aria-label', `${of}: ${figure(used)}, the limit is ${figure(most)}${over ? ': over it' : ''}`);
+    const words = make('p', 'limit-words', make('span', '', of), track, make('b', '', figure(used)));
+    return make('section', `check limit ${over ? 'fail' : 'pass'}`, words, ...(first ? details(c, lineOf) : []));
   }
 
-  function why(c, linkOf) {
-    const cell = make('td', '', ...(c.message ? [make('p', '', c.message)] : []), links(c, linkOf));
-    cell.colSpan = 3;
-    return make('tr', 'why', cell);
+  function part(className, share) {
+    const node = make('span', className);
+    node.style.width = `${100 * share}%`;
+    return node;
   }
 
-  function links(c, linkOf) {
-    const line = c.line ?? linkOf?.(c.seq) ?? null;
+  function limitMark(most, whole) {
+    const node = make('span', most > 0.6 * whole ? 'most left' : 'most', make('span', '', `limit ${figure(most)}`));
+    node.style.left = `${(100 * most) / whole}%`;
+    return node;
+  }
+
+  const details = (c, lineOf) => [make('div', 'first-one', links(c, lineOf), ...(c.message ? [folded('Why', make('p', '', c.message))] : []))];
+
+  function links(c, lineOf) {
+    const line = c.line ?? lineOf?.(c.seq) ?? null;
     const row = make('p', 'links');
     if (Number.isFinite(c.seq)) row.append(button(`See event ${c.seq}`, () => on.event(c.seq)));
     if (line) row.append(button(`Line ${line}`, () => on.line(line)));
@@ -85,19 +104,18 @@ export function verdict(on) {
     return b;
   }
 
-  function folded(title, words) {
-    const pre = make('pre', '', words);
-    pre.tabIndex = 0;
-    return make('details', '', make('summary', '', title), pre);
+  function folded(title, content) {
+    if (content.localName === 'pre') content.tabIndex = 0;
+    return make('details', '', make('summary', '', title), content);
   }
 
-  /** A program that could not be built, or could not run. */
+  /** A program that could not be built, or could not run. What is wrong and where; the fix when it is asked for. */
   function broken(e) {
     const parts = [make('p', 'message', e.message ?? 'The program did not run.')];
     if (e.source) parts.push(make('pre', 'quoted', e.source));
-    if (e.hint) parts.push(make('p', 'hint', e.hint));
     if (e.line) parts.push(links({ line: e.line }));
-    if (e.compiler) parts.push(folded('Compiler output', e.compiler));
+    if (e.hint) parts.push(folded('How to fix it', make('p', 'hint', e.hint)));
+    if (e.compiler) parts.push(folded('Compiler output', make('pre', '', e.compiler)));
     show(e.line ? `It doesn’t compile yet: line ${e.line}` : 'It did not run', 'fail', ...parts);
   }
 

@@ -97,5 +97,5 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
 /** A run's title in the list. */
 export function title({ number, what, label, lesson }) {
   const words = { demo: 'worked example', mine: 'your program', view: '' };
-  return `${number}: ${label || words[what] || lesson || 'run'}`;
+  return `${number > 0 ? `${number}: ` : ''}${label || words[what] || lesson || 'run'}`;
 }

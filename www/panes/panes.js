@@ -1,5 +1,6 @@
-// panes.js: which pane is visible: on a narrow page the run or the lesson, in the program's pane the run's
-// source or the learner's file, on the stage the picture or the event table.
+// panes.js: which pane is visible: on a narrow page the run or the lesson; on a wide one, in the column at the left, the
+// lesson or the program; in the program's pane the run's source or the learner's file; on the stage the picture or the
+// event table.
 
 const $ = (id) => document.getElementById(id);
 
@@ -22,11 +23,18 @@ export function panes(changed) {
     tabs(['tab-source', 'tab-editor'], `tab-${which}`);
     $('source').hidden = which !== 'source';
     $('editor').hidden = which !== 'editor';
-    document.body.dataset.program = which; // style.css makes the picture smaller for the editor
+    if (which === 'editor') column('code');
     if (focus) {
       show('watch');
       $('code').focus();
     }
+  }
+
+  // The program beside the stage, in the lesson's place, or under it (style.css).
+  function column(which) {
+    if (document.body.dataset.column === which) return;
+    document.body.dataset.column = which;
+    changed();
   }
 
   function toggleTable() {
@@ -54,6 +62,7 @@ export function panes(changed) {
   $('tab-learn').addEventListener('click', () => show('learn'));
   $('tab-source').addEventListener('click', () => program('source'));
   $('tab-editor').addEventListener('click', () => program('editor'));
+  $('unfold').addEventListener('click', () => column('lesson'));
   $('as-table').addEventListener('click', toggleTable);
   document.querySelectorAll('[role="tablist"]').forEach(arrows);
   program('source');
@@ -62,7 +71,11 @@ export function panes(changed) {
   return {
     show,
     program,
+    column,
     toggleTable,
+    get editing() {
+      return !$('editor').hidden;
+    },
     get table() {
       return table;
     },

@@ -60,10 +60,11 @@ export function sourcePane(root, title, jump) {
     if (top < pane.scrollTop + 30 || top > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = top - pane.clientHeight / 2;
   }
 
-  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, time blocked, and time to reserve a segment.
+  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, time blocked, and time to reserve a segment, which a narrow margin
+  // leaves to the tooltip (style.css).
   function entry({ bytes, held, taking }) {
     const own = [bytes && units.bytes(bytes), held && units.time(held)].filter(Boolean).join(' · ');
-    return [own, taking && units.time(taking)].filter(Boolean).join(' + ');
+    return [own, taking ? `${own && ' + '}${units.time(taking)}` : ''];
   }
 
   function inFull({ bytes, held, taking }) {
@@ -74,19 +75,21 @@ export function sourcePane(root, title, jump) {
 
   // All lines have a margin as wide as the longest entry; long code scrolls beneath it.
   function cost(lines, path) {
-    let longest = 0;
+    let [longest, longestOwn] = [0, 0];
     rows.forEach(({ cost: cell }, i) => {
       const spent = lines.get(`${path}:${i + 1}`);
-      const words = spent ? entry(spent) : '';
-      if (cell.textContent !== words) {
-        cell.textContent = words;
+      const [own, taking] = spent ? entry(spent) : ['', ''];
+      if (cell.textContent !== own + taking) {
+        cell.replaceChildren(own, Object.assign(document.createElement('span'), { className: own ? 'taking' : '', textContent: taking }));
         cell.title = spent ? inFull(spent) : '';
       }
       cell.classList.toggle('moved', !!spent?.bytes);
-      longest = Math.max(longest, words.length);
+      longest = Math.max(longest, own.length + taking.length);
+      longestOwn = Math.max(longestOwn, own.length || taking.length);
     });
     root.classList.toggle('costed', longest > 0);
     root.style.setProperty('--cost', `${longest * 0.57}em`);
+    root.style.setProperty('--cost-own', `${longestOwn * 0.57}em`);
   }
 
   /** Shows the state after a step: its file, its line, whether that line waits, and what went wrong there (mistakes.js). */

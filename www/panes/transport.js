@@ -71,7 +71,7 @@ export function transport(time, current, pane, byHand) {
 
   const busy = (target) => target.closest?.('input:not([type="range"]), textarea, select, dialog[open], [contenteditable]');
 
-  /** on: {save(), edit()}. */
+  /** on: {save(), edit(), present(), leave() -> did it leave the presenter's view?}. */
   function keys(on) {
     document.addEventListener('keydown', (event) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's') {
@@ -99,6 +99,8 @@ export function transport(time, current, pane, byHand) {
     if (key === 'c' || key === 'C') return () => time.by(time.position.by === 'step' ? 'clock' : 'step');
     if (key === 't' || key === 'T') return pane.toggleTable;
     if (key === 'e' || key === 'E') return on.edit;
+    if (key === 'p' || key === 'P') return on.present;
+    if (key === 'Escape') return on.leave;
     return null;
   }
 

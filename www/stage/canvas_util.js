@@ -1,5 +1,8 @@
 // canvas_util.js: shapes and text that all drawing files share. Knows nothing about tensors.
 
+/** Pixels of the screen for each px of an element's canvas; more where style.css zooms it (runs/presenter.js). */
+export const sharpness = (element) => Math.max(1, window.devicePixelRatio || 1) * (element.currentCSSZoom ?? 1);
+
 export function rounded(c, { x, y, w, h }, r) {
   c.beginPath();
   c.roundRect(x, y, w, h, Math.min(r, w / 2, h / 2));

@@ -28,6 +28,7 @@ const tiles = new Map();
 
 /** A canvas pattern: `kind` drawn in `ink` over `hue`. Made once for each scale of the screen, for all canvases. */
 export function tile(ctx, kind, hue, ink, scale) {
+  if (ctx.tile) return ctx.tile(kind, hue, ink); // it draws no pixels (runs/svg_context.js)
   const key = `${kind} ${hue} ${ink} ${scale}`;
   if (!tiles.has(key)) {
     const pattern = ctx.createPattern(makeTile(kind, hue, ink, scale), 'repeat');
@@ -43,14 +44,19 @@ function makeTile(kind, hue, ink, scale) {
   canvas.width = canvas.height = Math.round(size * scale);
   const c = canvas.getContext('2d');
   c.scale(canvas.width / size, canvas.width / size);
+  drawTile(c, kind, hue, ink);
+  return canvas;
+}
+
+/** A tile of 8 x 8. */
+export function drawTile(c, kind, hue, ink) {
   if (hue) {
     c.fillStyle = hue;
-    c.fillRect(0, 0, size, size);
+    c.fillRect(0, 0, 8, 8);
   }
   c.fillStyle = c.strokeStyle = ink;
   c.lineWidth = 1.6;
   (drawings[kind] ?? drawings.solid)(c);
-  return canvas;
 }
 
 const stroke = (c, ...points) => {

@@ -17,7 +17,8 @@ export function gestures(root, canvas, on) {
 
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
-    return { x: event.clientX - box.x, y: event.clientY - box.y };
+    const zoom = canvas.currentCSSZoom ?? 1;
+    return { x: (event.clientX - box.x) / zoom, y: (event.clientY - box.y) / zoom };
   };
   const part = ({ plan: { track } }, x) => (x - track.x) / track.w;
   const unitAt = (scene, x) => scene.view[0] + part(scene, x) * (scene.view[1] - scene.view[0]);

@@ -9,7 +9,7 @@ import { loopsOf, turnWords } from '../model/loops.js';
 import * as units from '../model/units.js';
 import { extent, fitted, followed, isTiny } from '../model/step_view.js';
 import { sentence } from '../model/words.js';
-import { ease } from './canvas_util.js';
+import { ease, sharpness } from './canvas_util.js';
 import { theme } from './colours.js';
 import { gestures } from './lane_gestures.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
@@ -117,7 +117,7 @@ export function lanesView(on) {
     width ||= Math.floor(root.clientWidth);
     const isHigh = innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800 && !parts.turns.rows.length);
     const plan = lanePlan(parts, width, isHigh ? 18 : 15);
-    const scale = Math.max(1, window.devicePixelRatio || 1);
+    const scale = sharpness(root);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
     root.style.height = `${plan.height}px`;
@@ -382,6 +382,11 @@ export function lanesView(on) {
     show,
     /** The time when so much (0 to 1) more of the axis has passed: faster through a break than elsewhere. */
     after: (t, part) => (course ? course.toTime(course.toUnits(t) + part * course.units) : t),
+    /** What is on show, for another canvas: {w, h, draw(c)}; null before there is any. */
+    part: () => scene && { w: size.w, h: size.h, draw(other) {
+      drawStill(other, scene);
+      drawMoving(other, scene);
+    } },
     /** The theme may have changed. */
     repaint() {
       colors = theme(getComputedStyle(document.body));

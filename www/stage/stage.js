@@ -6,6 +6,7 @@ import { placeOf } from './errors.js';
 import { layout } from './layout.js';
 import { lens } from './lens.js';
 import { theme } from './colours.js';
+import { sharpness } from './canvas_util.js';
 import { figures } from './capacity.js';
 import { describe } from './tags.js';
 import { saying, saysOf } from '../model/mistakes.js';
@@ -30,6 +31,7 @@ export function stage(changed) {
   let wrong = null; // what the error of this step concerns
   let sign = null; // tells it, where it is drawn
   let focus = 0;
+  let scene = null; // of the last picture
 
   /** Computes the layout: once per step, not per frame. actions: of the step; lost: what no variable reaches (reach.js). */
   function arrange(state, addresses, actions, lost) {
@@ -124,8 +126,12 @@ export function stage(changed) {
     if (!plan || !size.w) return;
     for (const memory of plan.memories) tell(memory, moment.now.memories.find((m) => m.device === memory.device));
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
-    draw(c, { ...moment, layout: plan, theme: colors, scale: size.scale, focus });
+    scene = { ...moment, layout: plan, theme: colors, scale: size.scale, focus };
+    draw(c, scene);
   }
+
+  /** What is on show, for another canvas: {w, h, draw(c), theme}; null before there is any. */
+  const part = () => scene && { w: size.w, h: size.h, theme: colors, draw: (other) => draw(other, { ...scene, focus: 0 }) };
 
   // The heading's figures, for a pointer and for a screen reader.
   function tell({ device, head, lost }, is) {
@@ -163,10 +169,10 @@ export function stage(changed) {
   }
 
   function measure() {
-    const scale = Math.max(1, window.devicePixelRatio || 1);
+    const scale = sharpness($('stage'));
     if (!resized && scale === size.scale) return false;
     resized = false;
-    const { width, height } = $('stage').getBoundingClientRect();
+    const { clientWidth: width, clientHeight: height } = $('stage');
     if (!width || (width === size.w && height === size.h && scale === size.scale)) return false;
     size = { w: Math.floor(width), h: Math.floor(height), scale };
     canvas.width = Math.round(size.w * scale);
@@ -187,7 +193,7 @@ export function stage(changed) {
   }
 
   return {
-    arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus,
+    arrange, paint, part, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus,
     get settled() {
       return !placing;
     },

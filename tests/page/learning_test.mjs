@@ -1,0 +1,221 @@
+// learning_test.mjs: the way through a lesson: predict before anything plays, watch, edit, check; what a verdict says; and
+// room for all of it.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { DEMO, bench, check, done, ferry, write, written } from './browser.mjs';
+import { serve } from './dev.mjs';
+import { root } from './logs.mjs';
+
+const stage = bench();
+const lesson = (id, file) => readFileSync(`${root}/lessons/${id}/${file}`, 'utf8');
+
+async function opened(t, options = {}) {
+  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url, { reducedMotion: 'reduce', ...options });
+  await page.waitForFunction(() => document.getElementById('path').textContent && window.ferry.events.length);
+  return { server, page };
+}
+
+const status = (server, more) => server.all({ type: 'status', lesson: DEMO, what: 'mine', ...more });
+const act = (page) => page.locator('#act').innerText();
+const shownCounts = (page) => page.evaluate(() => !/\?/.test(document.getElementById('figures').textContent));
+
+check('nothing plays before the prediction, and nothing tells the counts', async (t) => {
+  const { page } = await opened(t, { reducedMotion: 'no-preference' });
+  assert.equal(await act(page), 'Predict');
+  await page.waitForTimeout(700);
+  assert.deepEqual(await page.evaluate(() => [window.ferry.position.step, window.ferry.position.playing]), [0, false]);
+  assert.equal(await page.locator('#lanes').isVisible(), false);
+  assert.equal(await shownCounts(page), false);
+  await page.locator('#act').click(); // leads to the numbers
+  assert.equal(await page.evaluate(() => document.activeElement.type), 'number');
+  await page.keyboard.type('2');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('1');
+  await page.locator('#act').click();
+  await page.waitForFunction(() => window.ferry.position.playing);
+  assert.equal(await page.locator('#lanes').isVisible(), true);
+  assert.equal(await act(page), 'To the end');
+  await page.locator('#act').click();
+  await page.waitForFunction(() => /You guessed 2 to the card/.test(document.querySelector('.predict .answer').textContent));
+  assert.equal(await act(page), 'Edit');
+  await done(page);
+});
+
+check('after watching, the counts are shown without a guess', async (t) => {
+  const { page } = await opened(t);
+  await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+  await page.waitForFunction(() => !/\?/.test(document.getElementById('figures').textContent));
+  assert.equal(await act(page), 'Edit');
+  assert.equal(await page.locator('#lanes').isVisible(), true);
+  await done(page);
+});
+
+const differing = [
+  { check: 'right-numbers', pass: true, expected: 'the right values', got: 'the right values', message: 'The numbers are right.', seq: 3, line: 4 },
+  { check: 'ran-on-the-card', pass: false, expected: 'every operation on the card', got: 'fy_matmul at line 18 ran on cpu', message: 'A copy leaves the original where it is.', seq: 9, line: 18 },
+  { check: 'crossings-there', pass: false, expected: '1 copy to the card allowed', got: '5 copies to the card', message: 'Copies to the card: 5.', seq: 12, line: 13, limit: { of: 'copies to the card', most: 1, used: 5 } },
+  { check: 'crossings-back', pass: true, expected: '2 copies back allowed', got: '1 copy back', message: '', seq: null, line: null, limit: { of: 'copies back to the CPU', most: 2, used: 1 } },
+];
+
+check('a verdict says what differs, limits as bars', async (t) => {
+  const { server, page } = await opened(t);
+  status(server, { state: 'done', verdict: { pass: false, message: differing[1].message, checks: differing, seed: 7 } });
+  await page.locator('#verdict[data-kind="fail"]').waitFor();
+  assert.equal(await page.locator('#verdict-title').innerText(), 'Not yet: 2 checks differ');
+  assert.deepEqual(await page.locator('#verdict h3').allInnerTexts(), ['ran on the card']);
+  const bars = await page.locator('#verdict .track').evaluateAll((all) => all.map((n) => [n.getAttribute('aria-label'), ...[...n.children].map((c) => Math.round((100 * c.getBoundingClientRect().width) / n.getBoundingClientRect().width))]));
+  assert.deepEqual(bars.map((b) => b.slice(0, 3)), [['copies to the card: 5, the limit is 1: over it', 20, 80], ['copies back to the CPU: 1, the limit is 2', 50, bars[1][2]]]);
+  assert.match(await page.locator('#verdict').innerText(), /2 checks hold/);
+  assert.doesNotMatch(await page.locator('#verdict').innerText(), /right numbers/);
+  assert.equal(await page.locator('#verdict .links').count(), 1, 'only the first has links');
+  assert.equal(await act(page), 'Edit line 18');
+  await done(page);
+});
+
+check('why and how are told when asked for', async (t) => {
+  const { server, page } = await opened(t);
+  status(server, { state: 'done', verdict: { pass: false, message: differing[1].message, checks: differing, hint: 'use what fy_to returned', seed: 7 } });
+  await page.locator('#verdict[data-kind="fail"]').waitFor();
+  const told = () => page.locator('#verdict').innerText();
+  assert.doesNotMatch(await told(), /leaves the original|fy_to/);
+  await page.locator('#verdict summary', { hasText: 'Why' }).click();
+  assert.match(await told(), /leaves the original/);
+  assert.doesNotMatch(await told(), /fy_to/);
+  await page.locator('#verdict summary', { hasText: 'How to fix it' }).click();
+  assert.match(await told(), /use what fy_to returned/);
+  status(server, { state: 'error', line: 3, message: 'a name is not known', hint: 'did you mean fy_relu?', source: 'fy_rleu(x)' });
+  await page.waitForFunction(() => /compile/.test(document.getElementById('verdict-title').textContent));
+  assert.match(await told(), /a name is not known/);
+  assert.doesNotMatch(`${await told()} ${await page.locator('#mistake').textContent()}`, /fy_relu/);
+  await done(page);
+});
+
+check('no older picture stands under a new error', async (t) => {
+  const { server, page } = await opened(t);
+  await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+  for (const size of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+    await page.setViewportSize(size);
+    status(server, { state: 'error', line: 12, message: 'a semicolon is missing' });
+    await page.locator('#veil').waitFor();
+    for (const id of ['stage', 'lanes', 'say', 'ledger']) assert.equal(await page.locator(`#${id}`).isVisible(), false, `${id} at ${size.width}`);
+    await page.locator('#lift').click();
+    assert.equal(await page.locator('#stage').isVisible(), true);
+    status(server, { state: 'error', line: 12, message: 'a semicolon is missing' });
+    await page.locator('#veil').waitFor();
+    server.add({ lines: stage.demo.lines, what: 'mine', lesson: DEMO });
+    await page.locator('#veil').waitFor({ state: 'hidden' });
+    assert.equal(await page.locator('#stage').isVisible(), true);
+  }
+  await done(page);
+});
+
+check('beside verdict and editor there is room for the picture', async (t) => {
+  for (const [width, height] of [[1440, 900], [1024, 768], [853, 480], [390, 844]]) {
+    const { server, page } = await opened(t, { viewport: { width, height } });
+    await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+    await page.locator('#tab-editor').click();
+    status(server, { state: 'done', verdict: { pass: false, message: '', checks: differing, seed: 7 } });
+    await page.locator('#verdict[data-kind="fail"]').waitFor();
+    const seen = await page.evaluate(() => {
+      const box = (q) => document.querySelector(q).getBoundingClientRect();
+      const cm = document.querySelector('.CodeMirror').CodeMirror;
+      const visible = box('.CodeMirror').right - box('.CodeMirror-gutters').right;
+      return { stage: box('#stage').height, columns: visible / cm.defaultCharWidth(), lanes: box('#lanes').height, verdict: box('#verdict').width,
+        act: box('#act').bottom, actRight: box('#act').right, wide: document.documentElement.scrollWidth, high: document.documentElement.scrollHeight };
+    });
+    const where = `${width}x${height}: ${JSON.stringify(seen)}`;
+    if (width === 1440) assert.ok(seen.stage >= 0.45 * height, where);
+    if (width > 390) assert.ok(seen.columns >= 40, where);
+    assert.ok(seen.wide <= width && seen.lanes > 60 && seen.stage > 250, where);
+    assert.ok(seen.act <= height && seen.actRight <= width, where);
+    if (width > 860) assert.ok(seen.high <= height, where);
+    const filled = await page.locator('button:visible').evaluateAll((all) => all.filter((b) => getComputedStyle(b).backgroundColor === getComputedStyle(document.getElementById('act')).backgroundColor).map((b) => b.id));
+    assert.deepEqual(filled, ['act'], `one filled button at ${width}`);
+    await done(page);
+  }
+});
+
+check('forty columns of code are in sight at every width', async (t) => {
+  for (const [width, height] of [[1440, 900], [1280, 720], [1024, 768], [853, 480]]) {
+    const { page } = await opened(t, { viewport: { width, height } });
+    const fits = () => page.evaluate(() => [...document.querySelectorAll('#next > *')].every((n) => n.getBoundingClientRect().right <= document.getElementById('next').getBoundingClientRect().right - 8));
+    assert.ok(await fits(), `the next action at ${width}`);
+    await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+    await page.waitForFunction(() => document.querySelector('#lines.costed'));
+    assert.ok(await fits(), `the next action at ${width}, watched`);
+    const columns = await page.evaluate(() => {
+      const line = document.querySelector('#lines li');
+      const letter = document.createRange();
+      letter.setStart(line.querySelector('code').firstChild.firstChild ?? line.querySelector('code').firstChild, 0);
+      letter.setEnd(letter.startContainer, 1);
+      return (line.querySelector('.cost').getBoundingClientRect().left - letter.getBoundingClientRect().left) / letter.getBoundingClientRect().width;
+    });
+    assert.ok(columns >= 40, `${columns.toFixed(1)} at ${width}`);
+    await done(page);
+  }
+});
+
+check('the verdict alone tells the fix of an error', async () => {
+  const lessons = await ferry('serve', '--port', '8868');
+  try {
+    const page = await stage.open(lessons.url, { reducedMotion: 'reduce' });
+    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.locator('#tab-editor').click();
+    await page.locator('#save').click();
+    await page.locator('#verdict[data-kind="fail"]').waitFor();
+    await page.locator('#printed').waitFor();
+    const steps = await page.evaluate(() => Number(document.getElementById('scrub').max));
+    for (let i = 0; i <= steps; i++) {
+      await page.locator('#scrub').fill(String(i));
+      const told = await page.locator('#say, #printed, #verdict, #mistake').allInnerTexts();
+      assert.doesNotMatch(told.join(' '), /copy (x|one) /, `step ${i}`);
+    }
+    assert.match(await page.locator('#printed').innerText(), /x is on cpu/);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
+check('lessons 1 to 3 by keyboard and accessibility tree alone', async () => {
+  const lessons = await ferry('serve', '--port', '8865');
+  try {
+    const page = await stage.open(lessons.url, { reducedMotion: 'reduce' });
+    await page.waitForFunction(() => window.ferry?.events.length);
+    const named = (role, name) => page.getByRole(role, { name });
+    const next = async (name) => {
+      const button = page.getByRole('navigation', { name: 'Next action' }).getByRole('button', { name, exact: true });
+      await button.waitFor();
+      await button.focus();
+      await page.keyboard.press('Enter');
+    };
+    for (const id of ['01-where-am-i', '02-to-returns', '03-round-trip']) {
+      await page.waitForFunction((name) => document.getElementById('path').textContent.includes(name) && window.ferry.events.length, id);
+      await next('Predict');
+      assert.equal(await page.evaluate(() => document.activeElement.labels?.[0]?.textContent.trim()), 'copies to the card');
+      await page.keyboard.type('1');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('1');
+      await next('Predict');
+      await page.waitForFunction(() => /correct|There were/.test(document.querySelector('.predict .answer').textContent)); // reduced motion: played at once
+      await next('Edit');
+      const field = named('textbox', 'Your program');
+      await page.waitForFunction(() => document.activeElement.getAttribute('aria-label') === 'Your program');
+      await page.waitForFunction(() => /your code/.test(document.activeElement.innerText));
+      assert.match(await field.innerText(), /your code/);
+      await write(page, `${lesson(id, 'solution.c')}`);
+      assert.match(await written(page), /fy_answer/);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Tab');
+      await next('Check');
+      await named('heading', 'Passed').waitFor();
+      if (id !== '03-round-trip') await next('Next lesson');
+    }
+    assert.equal(await act(page), 'All lessons done');
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});

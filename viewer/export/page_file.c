@@ -1,0 +1,117 @@
+/* page_file.c: index.html with its style, script and icon in place of the links to them, and the run's lines as data.
+ *
+ * Its Content-Security-Policy names the one script and the one style sheet by their hashes, and allows nothing else: no
+ * request, no other script. The lines cannot end their element, since every < in them is written as an escape of JSON,
+ * where it occurs only in strings. They are split, so that a browser reads a long run piece by piece. */
+#define _GNU_SOURCE
+#include "page_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "assets.h"
+#include "bundle.h"
+#include "memory.h"
+#include "sha256.h"
+
+#define PIECE (1 << 20) /* bytes of lines in one element, about */
+
+static const char icon_link[] = "<link rel=\"icon\" href=\"./icon.svg\" type=\"image/svg+xml\">";
+static const char style_link[] = "<link rel=\"stylesheet\" href=\"./style.css\">";
+static const char script_link[] = "<script type=\"module\" src=\"./main.js\"></script>";
+
+static const asset *file(const char *path, char *err, size_t room)
+{
+    for (const asset *a = fy_assets; a->path; a++)
+        if (!strcmp(a->path, path)) return a;
+    snprintf(err, room, "this ferry was built without the page's file %s", path + 1);
+    return NULL;
+}
+
+static void write_escaped(FILE *out, const char *text, size_t size)
+{
+    for (const char *end = text + size, *at; text < end; text = at) {
+        at = memchr(text, '<', (size_t)(end - text));
+        if (!at) at = end;
+        fwrite(text, 1, (size_t)(at - text), out);
+        if (at < end) fputs("\\u003c", out), at++;
+    }
+}
+
+/* Everything but letters and digits by its number. */
+static void write_icon(FILE *out, const asset *icon)
+{
+    fputs("<link rel=\"icon\" href=\"data:image/svg+xml,", out);
+    for (size_t i = 0; i < icon->size; i++) {
+        unsigned char c = icon->data[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        fprintf(out, plain ? "%c" : "%%%02X", c);
+    }
+    fputs("\">", out);
+}
+
+static void write_head(FILE *out, const asset *style, const fy_text *script, const asset *icon)
+{
+    char style_hash[45], script_hash[45];
+    sha256_base64(style->data, style->size, style_hash);
+    sha256_base64(script->data, script->size, script_hash);
+    fprintf(out,
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
+            "style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
+            script_hash, style_hash);
+    write_icon(out, icon);
+    fputs("\n<style>", out);
+    fwrite(style->data, 1, style->size, out);
+    fputs("</style>\n<script type=\"module\">", out);
+    fwrite(script->data, 1, script->size, out);
+    fputs("</script>\n", out);
+}
+
+static void write_run(FILE *out, feed *f, const char *label)
+{
+    fy_text text = {0};
+    uint64_t cursor = 0, end = feed_count(f);
+    fy_text_str(&text, "{\"label\":");
+    fy_text_json(&text, label, strlen(label));
+    fy_text_printf(&text, ",\"ferry\":\"" FERRY_VERSION "\"}");
+    if (text.lost) memory_fail("a run in one file");
+    fputs("<script type=\"application/json\" id=\"saved-run\">", out);
+    write_escaped(out, text.data, text.size);
+    fputs("</script>\n", out);
+    for (text.size = 0; cursor < end && !ferror(out) && feed_read(f, &cursor, &text, PIECE); text.size = 0) {
+        if (text.lost) memory_fail("a run in one file");
+        fputs("<script type=\"application/x-ndjson\" class=\"saved-lines\">\n", out);
+        write_escaped(out, text.data, text.size);
+        fputs("</script>\n", out);
+    }
+    free(text.data);
+}
+
+/* Writes the page up to `mark`, which is left out; returns what follows it. */
+static const char *write_to(FILE *out, const char *page, const char *end, const char *mark)
+{
+    const char *at = memmem(page, (size_t)(end - page), mark, strlen(mark));
+    if (at) fwrite(page, 1, (size_t)(at - page), out);
+    return at ? at + strlen(mark) : NULL;
+}
+
+bool page_file_write(FILE *out, feed *f, const char *label, char *err, size_t room)
+{
+    fy_text script = {0};
+    *err = '\0';
+    const asset *index = file("/index.html", err, room), *style = file("/style.css", err, room);
+    const asset *icon = file("/icon.svg", err, room);
+    bool ok = index && style && icon && bundle_modules("/main.js", &script, err, room);
+    const char *at = ok ? (const char *)index->data : NULL, *end = ok ? at + index->size : NULL;
+    if (ok && (at = write_to(out, at, end, icon_link)) && (at = write_to(out, at, end, style_link))) {
+        if ((at = write_to(out, at, end, script_link))) write_head(out, style, &script, icon);
+        if (at && (at = write_to(out, at, end, "</body>"))) {
+            write_run(out, f, label);
+            fputs("</body>", out);
+            fwrite(at, 1, (size_t)(end - at), out);
+        }
+    }
+    if (ok && !at) snprintf(err, room, "the page's index.html has no %s any more", "link that one file replaces");
+    free(script.data);
+    return ok && at && !ferror(out);
+}

@@ -1,0 +1,325 @@
+/* where_log.c: events to what where_log.h says. The rules of copies, writes and names are those of www/model/state.js. */
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "where_log.h"
+
+static void *grown(void *list, int *room, int count, size_t size)
+{
+    if (count < *room) return list;
+    *room = *room ? 2 * *room : 256;
+    if (*room <= 0) memory_fail("so many events");
+    return memory_realloc(list, (size_t)*room, size, "a log");
+}
+
+#define PUSH(w, list, ...) \
+    ((w)->list.all = grown((w)->list.all, &(w)->list.room, (w)->list.count, sizeof *(w)->list.all), \
+     (w)->list.all[(w)->list.count] = (__VA_ARGS__), (w)->list.count++)
+
+static int64_t known(int64_t n) { return n == FY_ABSENT || n < 0 ? 0 : n; }
+
+static uint64_t hash_of(const char *text, size_t size, uint64_t z)
+{
+    for (size_t i = 0; i < size; i++) z = (z ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return map_mix(z) | 1;
+}
+
+/* ---- names ---- */
+
+static int intern(where *w, const char *text, size_t size)
+{
+    int *at = map_at(&w->name_ids, hash_of(text, size, 0xcbf29ce484222325u));
+    if (*at >= 0) return *at;
+    char *copy = memory_realloc(NULL, size + 1, 1, "a name");
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    *at = w->names.count;
+    return PUSH(w, names, copy);
+}
+
+static uint64_t site_of(const fy_event *e, fy_bytes name, uint64_t more)
+{
+    fy_bytes path = fy_event_bytes(e, e->file), fn = fy_event_bytes(e, e->fn);
+    uint64_t z = hash_of(path.data, e->file ? path.size : 0, 1469598103934665603u ^ more);
+    z = hash_of(fn.data, e->fn && !more ? fn.size : 0, z);
+    return hash_of(name.data, name.size, z);
+}
+
+/* An index that is no number: batch[i], not at[0]. */
+static bool has_index(fy_bytes name)
+{
+    const char *at = name.data, *end = at + name.size;
+    while ((at = memchr(at, '[', (size_t)(end - at)))) {
+        const char *close = memchr(at, ']', (size_t)(end - at));
+        if (!close) return false;
+        at++;
+        bool number = close > at;
+        for (const char *p = at; p < close; p++) number &= (*p >= '0' && *p <= '9') || *p == ' ';
+        if (!number && close > at) return true;
+    }
+    return false;
+}
+
+/* What a loop makes is told apart by number, as www/model/turns.js does: "batch[i] #2". */
+static int turn_name(where *w, const fy_event *e, fy_bytes name)
+{
+    char text[256];
+    if (!has_index(name)) return intern(w, name.data, name.size);
+    int *turn = map_at(&w->turn_ids, site_of(e, name, e->line + 1u));
+    *turn = *turn < 0 ? 1 : *turn + 1;
+    int n = snprintf(text, sizeof text, "%.*s #%d", (int)(name.size < 200 ? name.size : 200), name.data, *turn);
+    return intern(w, text, (size_t)n);
+}
+
+static bool is_variable(fy_bytes name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && (!i || c < '0' || c > '9')) return false;
+    }
+    return name.size > 0;
+}
+
+/* ---- tensors ---- */
+
+static int add_dims(where *w, const fy_event *e, fy_ref shape, fy_ref strides, int *rank)
+{
+    int64_t n;
+    int first = w->dims.count;
+    for (*rank = 0; fy_event_dim(e, shape, (size_t)*rank, &n); ++*rank) PUSH(w, dims, n);
+    for (int i = 0; i < *rank; i++) PUSH(w, dims, fy_event_dim(e, strides, (size_t)i, &n) ? n : 0);
+    return *rank ? first : -1;
+}
+
+static void add_tensor(where *w, const fy_event *e)
+{
+    const fy_ev_tensor *t = &e->is.tensor;
+    fy_bytes name = t->name ? fy_event_bytes(e, t->name) : (fy_bytes){"", 0}, fn = fy_event_bytes(e, e->fn);
+    if (!t->tensor) return;
+    handle h = {.id = t->tensor,
+                .storage = t->storage,
+                .line = e->line,
+                .dtype = t->dtype,
+                .offset = known(t->offset),
+                .view_of = t->view_of,
+                .from = e->seq,
+                .until = NEVER,
+                .renamed = NEVER};
+    h.name = turn_name(w, e, name);
+    h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
+    h.dims = add_dims(w, e, t->shape, t->strides, &h.rank);
+    int number = PUSH(w, handles, h);
+    *map_at(&w->handle_ids, t->tensor) = number;
+    if (!e->fn || !is_variable(name)) return;
+    int *variable = map_at(&w->variable_ids, site_of(e, name, 0) + e->th);
+    if (*variable >= 0 && w->handles.all[*variable].name == h.name) w->handles.all[*variable].renamed = e->seq;
+    *variable = number;
+}
+
+static void add_name(where *w, const fy_event *e)
+{
+    int at = map_find(&w->handle_ids, e->is.name.tensor);
+    if (at >= 0 && e->is.name.name) w->handles.all[at].name = turn_name(w, e, fy_event_bytes(e, e->is.name.name));
+}
+
+static void add_drop(where *w, const fy_event *e)
+{
+    int at = map_find(&w->handle_ids, e->is.drop.tensor);
+    if (at < 0 || w->handles.all[at].until != NEVER) return;
+    w->handles.all[at].until = e->seq;
+    w->handles.all[at].dropped_line = e->line;
+}
+
+/* ---- storages, and what they hold ---- */
+
+static void add_version(where *w, uint64_t seq, int held, int lineage, int64_t rev)
+{
+    w->storages.all[held].last =
+        PUSH(w, versions, (version){.seq = seq, .storage = held, .lineage = lineage, .rev = rev});
+}
+
+static void add_alloc(where *w, const fy_event *e)
+{
+    const fy_ev_alloc *a = &e->is.alloc;
+    if (!a->storage) return;
+    bytes_of s = {.id = a->storage,
+                  .line = e->line,
+                  .device = a->device == FY_NO_DEVICE ? 0 : a->device,
+                  .mem = a->mem,
+                  .addr = a->addr,
+                  .asked = known(a->asked),
+                  .bytes = known(a->bytes),
+                  .tenant = known(a->tenant),
+                  .from = e->seq,
+                  .until = NEVER};
+    int number = PUSH(w, storages, s);
+    *map_at(&w->storage_ids, a->storage) = number;
+    w->revs = grown(w->revs, &w->revs_room, number, sizeof *w->revs);
+    w->revs[number] = 0;
+    add_version(w, e->seq, number, number, 0);
+}
+
+static void add_free(where *w, const fy_event *e)
+{
+    int at = map_find(&w->storage_ids, e->is.free.storage);
+    if (at >= 0 && w->storages.all[at].until == NEVER) w->storages.all[at].until = e->seq;
+}
+
+int lineage_at(const where *w, int held, uint64_t seq, int64_t *rev)
+{
+    int lineage = held;
+    *rev = 0;
+    for (int i = 0; i < w->versions.count && w->versions.all[i].seq <= seq; i++)
+        if (w->versions.all[i].storage == held) lineage = w->versions.all[i].lineage, *rev = w->versions.all[i].rev;
+    return lineage;
+}
+
+static const version *newest(const where *w, int held) { return &w->versions.all[w->storages.all[held].last]; }
+
+static void write_into(where *w, const fy_event *e, uint32_t id)
+{
+    int at = map_find(&w->storage_ids, id);
+    if (at < 0) return;
+    int lineage = newest(w, at)->lineage;
+    add_version(w, e->seq, at, lineage, ++w->revs[lineage]);
+}
+
+static void copy_into(where *w, const fy_event *e)
+{
+    int from = map_find(&w->storage_ids, e->is.copy.src.storage),
+        to = map_find(&w->storage_ids, e->is.copy.dst.storage);
+    if (from < 0 || to < 0) return;
+    version of = *newest(w, from);
+    if (w->revs[of.lineage] < 1) w->revs[of.lineage] = 1;
+    add_version(w, e->seq, to, of.lineage, of.rev > 1 ? of.rev : 1);
+}
+
+/* ---- work ---- */
+
+static void fill(where *w, const fy_event *e, uint32_t id, uint32_t held, filling f)
+{
+    int at = map_find(&w->storage_ids, held);
+    if (at < 0) return;
+    f.seq = e->seq, f.id = id, f.storage = at, f.done = NEVER, f.start = f.end = INT64_MAX;
+    int number = PUSH(w, fillings, f);
+    if (id) *map_at(&w->work_ids, id) = number;
+}
+
+static void add_copy(where *w, const fy_event *e)
+{
+    const fy_ev_copy *c = &e->is.copy;
+    int from = c->src.device == FY_NO_DEVICE ? 0 : c->src.device,
+        to = c->dst.device == FY_NO_DEVICE ? 0 : c->dst.device;
+    copy_into(w, e);
+    fill(w, e, c->id, c->dst.storage,
+         (filling){.copy = true,
+                   .staged = c->route == FY_WORD_staged,
+                   .through_host = c->route == FY_WORD_host,
+                   .up = c->dir == FY_WORD_h2d,
+                   .bytes = known(c->bytes),
+                   .from_device = from,
+                   .to_device = to});
+}
+
+static void add_op(where *w, const fy_event *e)
+{
+    fy_use one;
+    for (size_t i = 0; fy_event_use(e, e->is.op.out, i, &one); i++) {
+        write_into(w, e, one.storage);
+        if (!i) fill(w, e, e->is.op.id, one.storage, (filling){0});
+    }
+}
+
+static void add_complete(where *w, const fy_event *e)
+{
+    const fy_ev_complete *c = &e->is.complete;
+    int at = map_find(&w->work_ids, c->id);
+    if (c->end > w->total) w->total = c->end;
+    if (at < 0 || w->fillings.all[at].done != NEVER) return;
+    filling *f = &w->fillings.all[at];
+    f->done = e->seq;
+    f->start = c->start;
+    f->end = c->end > c->start ? c->end : c->start;
+    f->wire = c->wire == FY_ABSENT ? f->end - f->start : known(c->wire);
+    f->staging = known(c->staging);
+}
+
+/* ---- the cards ---- */
+
+static int64_t number_in(const cJSON *o, const char *key)
+{
+    const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsNumber(n) && n->valuedouble > 0 && n->valuedouble < 9e15 ? (int64_t)n->valuedouble : 0;
+}
+
+static void add_session(where *w, const fy_event *e)
+{
+    fy_bytes text = fy_event_bytes(e, e->is.session.devices);
+    cJSON *all = e->is.session.devices ? cJSON_ParseWithLength(text.data, text.size) : NULL;
+    const cJSON *one;
+    int i = 0;
+    cJSON_ArrayForEach(one, all)
+    {
+        const cJSON *model = cJSON_GetObjectItemCaseSensitive(one, "model");
+        if (i <= MOST_CARDS)
+            w->cards[i] = (card){.latency = number_in(model, "bus_latency"),
+                                 .chunk = number_in(model, "staging_chunk"),
+                                 .bus = number_in(model, "bus_bandwidth")};
+        i++;
+    }
+    cJSON_Delete(all);
+}
+
+/* ---- all ---- */
+
+void where_add(void *to, const fy_event *e)
+{
+    where *w = to;
+    int64_t last = w->times.count ? w->times.all[w->times.count - 1] : 0;
+    steps_add(w->steps, e);
+    PUSH(w, times, e->t > last ? e->t : last);
+    if (e->t > w->total) w->total = e->t;
+    switch ((fy_kind)e->kind) {
+    case FY_KIND_session: add_session(w, e); break;
+    case FY_KIND_alloc: add_alloc(w, e); break;
+    case FY_KIND_free: add_free(w, e); break;
+    case FY_KIND_tensor: add_tensor(w, e); break;
+    case FY_KIND_name: add_name(w, e); break;
+    case FY_KIND_drop: add_drop(w, e); break;
+    case FY_KIND_copy: add_copy(w, e); break;
+    case FY_KIND_op: add_op(w, e); break;
+    case FY_KIND_host_write: write_into(w, e, e->is.host_write.storage); break;
+    case FY_KIND_complete: add_complete(w, e); break;
+    case FY_KIND_error: w->stopped = true; break;
+    case FY_KIND_end:
+        w->ended = true;
+        w->stopped = w->stopped && e->is.end.status != 0;
+        break;
+    default: break;
+    }
+}
+
+const steps *where_steps(const where *w) { return w->steps; }
+
+where *where_begin(void)
+{
+    where *w = memory_zeroed(1, sizeof *w, "a log");
+    w->steps = steps_begin();
+    return w;
+}
+
+void where_free(where *w)
+{
+    if (!w) return;
+    id_map *const maps[] = {&w->handle_ids, &w->storage_ids,  &w->work_ids,
+                            &w->name_ids,   &w->variable_ids, &w->turn_ids};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_free(maps[i]);
+    for (int i = 0; i < w->names.count; i++) free(w->names.all[i]);
+    steps_free(w->steps);
+    free(w->handles.all), free(w->storages.all), free(w->versions.all), free(w->fillings.all), free(w->names.all);
+    free(w->dims.all), free(w->times.all), free(w->revs);
+    free(w);
+}
