@@ -65,7 +65,7 @@ check('axe finds nothing where an error is shown', async () => {
 });
 
 check('axe finds nothing in a lesson, its question, editor and verdict', async () => {
-  const lessons = await ferry('serve', '--port', '8867');
+  const lessons = await ferry('serve', '--port', '8869');
   try {
     const page = await stage.open(lessons.url, { reducedMotion: 'reduce' });
     await page.waitForFunction(() => window.ferry?.events.length && document.getElementById('path').textContent);
