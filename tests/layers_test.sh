@@ -67,6 +67,9 @@ an_upward_call_is_seen() { # tests the check itself
     ! echo "base text.o session session.o fy_narrate" | up && ! echo "order stream.h memory storage.h #include" | up &&
         ! echo "viewer/trace trace.o viewer/server server.o server_start" | up
 }
+two_names_for_programs() { # a program that links libferry-view.a may have a function of its own called `found`
+    [[ $(nm -g --defined-only "$B/viewer/cost.o" | awk '{ print $3 }' | sort | xargs) == 'fy_run_findings fy_run_whatif' ]]
+}
 
 holds "every folder of lib, viewer and www has a floor" every_folder_has_a_floor
 holds "no object refers to a floor above its own" go_down 1000 symbols
@@ -74,4 +77,6 @@ holds "no C file includes a floor above its own" go_down 500 includes
 holds "no page module imports a floor above its own" go_down 30 imports
 holds "no two headers share a name" one_name_one_header
 holds "an upward reference is noticed and shown" an_upward_call_is_seen
+[[ ! -f $B/viewer/cost.o ]] || # no civetweb
+    holds "findings in a program add two names to it" two_names_for_programs
 finish

@@ -364,7 +364,7 @@ static void costs_of_nothing_are_refused(void **state)
                                       "whatif/a-rule-with-a-name-of-more-than-forty-letters/3"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(where, sizeof where, "/api/runs/%d/%s", run, bad[i]);
-        expect(where, 404, "error");
+        expect(where, 404, "there is no such page");
     }
     snprintf(where, sizeof where, "/api/runs/%d/whatif/%.*d", run, 1200, 0);
     expect(where, 400, "error");

@@ -126,7 +126,7 @@ function frame(position) {
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
   const hidden = shown.what === 'demo' && !!course?.guessing;
   views.ledger.show(now, state.session, hidden);
-  views.cost.show(shown, position, hidden);
+  views.cost.show(shown, position, hidden, unpassed(shown));
   const words = chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now);
   say(words, position, step.kind === 'error' || scene.wrong);
   tell.show(position, words, () => summaryWords(position, shown, now, hidden));
@@ -157,7 +157,7 @@ function arrange(state, step, index, told) {
   const wrong = told === step ? does.find((a) => a.mistake)?.mistake : null;
   const lost = shown.lostIn(state);
   const leaked = told.kind === 'end' ? lostWords(lost) : '';
-  const words = untold([stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? []), leaked].filter(Boolean).join(' '));
+  const words = untold([stepSentence(shown.events, told, shown.names), ...(step.kind === 'check' ? [] : wrong?.more ?? []), leaked].filter(Boolean).join(' '));
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
@@ -169,6 +169,9 @@ function arrange(state, step, index, told) {
 
 // In a lesson the fix of an error is told by the verdict, to who asks for it.
 const untold = (words) => (mode === 'lessons' ? words.replace(/ Fix: .*$|^ *fix: .*\n?/gm, '') : words);
+
+// A learner's program that has not passed: what else it could have done would tell the answer.
+const unpassed = (run) => mode === 'lessons' && run.what === 'mine' && !run.events.slice(-2).some((e) => e?.kind === 'grade' && e.pass);
 
 function refresh() {
   drawn.step = -1;

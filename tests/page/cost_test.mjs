@@ -40,12 +40,12 @@ for (const [name, events] of logs()) {
 }
 
 const flow = (trips, bytes, wire, under = 0) => ({ trips, bytes, wire, under });
-const words = (cost, hidden) => costLines({ t: 300000, cost: { h2d: flow(0, 0, 0), d2h: flow(0, 0, 0), held: 0, cpu: 0, gpu: 0, running: 0, ...cost } }, hidden)
+const words = (cost, hidden) => costLines({ t: 300000, cost: { h2d: flow(0, 0, 0), d2h: flow(0, 0, 0), held: 0, own: 0, cpu: 0, gpu: 0, running: 0, ...cost } }, hidden)
   .map(({ figure, rest }) => figure + rest);
 
 test('the cost is told in plain words', () => {
-  assert.deepEqual(words({ h2d: flow(1, 4 << 20, 85000), held: 80000, cpu: 2, gpu: 1 }), [
-    '1 trip to the GPU, 4 MiB, 85 µs on the bus', 'The program waited 80 µs of 300 µs in calls', '3 operations: 2 on the CPU, 1 on the GPU',
+  assert.deepEqual(words({ h2d: flow(1, 4 << 20, 85000), held: 200000, own: 120000, cpu: 2, gpu: 1 }), [
+    '1 trip to the GPU, 4 MiB, 85 µs on the bus', 'The program waited 80 µs of 200 µs in calls, 300 µs in all', '3 operations: 2 on the CPU, 1 on the GPU',
   ]);
   assert.deepEqual(words({ h2d: flow(2, 4096, 2000, 1), d2h: flow(1, 4, 10) }).slice(0, 3), [
     '3 trips over the bus, 4 KiB', '2 trips to the GPU, 4 KiB, 2 µs on the bus, 1 under way', '1 trip back to the CPU, 4 B, 10 ns on the bus',
@@ -58,6 +58,13 @@ test('the cost hides the copies that are still to be guessed', () => {
   const hidden = words({ h2d: flow(1, 4 << 20, 85000) }, true).join(' ');
   assert.match(hidden, /\?/);
   assert.doesNotMatch(hidden, /MiB|1 trip/);
+});
+
+test('work of the CPU is no wait', () => {
+  const events = logs().get('demo-03-round-trip');
+  const { held, own } = instant(runOf(events), runOf(events).total).cost;
+  const ops = events.filter((e) => e.kind === 'op' && e.device === 'cpu').reduce((sum, e) => sum + e.held, 0);
+  assert.ok(own === ops && own > 0 && own < held, `${own} of ${held}`);
 });
 
 test('modelled and measured are told apart', () => {

@@ -115,12 +115,12 @@ test('what stopped a run is its last step', () => {
   assert.equal(went.stopped, -1, 'a program that goes on was not stopped');
 });
 
-test('only errors, ooms and data races have mistakes', () => {
+test('only errors, ooms, data races and verdicts of stopped runs have mistakes', () => {
   for (const [name, events] of logs()) {
     const one = open(events);
     for (const step of one.steps) {
       const has = actions(one, step, one.total, one.at(step.to)).some((a) => a.mistake);
-      const is = events.slice(step.from, step.to + 1).some((e) => ['error', 'oom', 'data_race'].includes(e?.kind));
+      const is = (step.kind === 'check' && one.stopped >= 0) || events.slice(step.from, step.to + 1).some((e) => ['error', 'oom', 'data_race'].includes(e?.kind));
       assert.equal(has, is, `${name} ${step.from}`);
     }
   }

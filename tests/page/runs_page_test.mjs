@@ -33,7 +33,7 @@ async function offline(url) {
 
 const step = (page) => page.evaluate(() => window.ferry.position.step + 1);
 const hash = (page, wanted) => page.waitForFunction((words) => location.hash === words, wanted);
-const notice = async (page) => {
+const noticed = async (page) => {
   await page.locator('#notice:not([hidden])').waitFor();
   return page.locator('#notice').innerText();
 };
@@ -80,10 +80,10 @@ check('a link leads to its step, and a reload stays there', async () => {
   await page.evaluate(() => { location.hash = '#t=20000'; });
   await page.waitForFunction(() => window.ferry.position.by === 'clock' && window.ferry.position.t === 20000);
   await page.evaluate(() => { location.hash = '#step=999'; });
-  assert.match(await notice(page), /There is no step 999: this run has \d+\./);
+  assert.match(await noticed(page), /There is no step 999: this run has \d+\./);
   await page.evaluate(() => { location.hash = '#run=9&step=1'; });
   await page.waitForFunction(() => /run 9/.test(document.getElementById('notice').textContent));
-  assert.match(await notice(page), /run 9, which is not here\. Run 1 is/);
+  assert.match(await noticed(page), /run 9, which is not here\. Run 1 is/);
   await done(page);
 });
 
@@ -96,7 +96,7 @@ check('a log that is dropped on the page opens, a bad one is refused', async () 
     document.getElementById('stage').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
   }, [name, text]);
   await drop('broken.jsonl', '{"seq":0}\nnonsense\n');
-  assert.match(await notice(page), /^broken\.jsonl, line 1: the first event of a log must be a session event/);
+  assert.match(await noticed(page), /^broken\.jsonl, line 1: the first event of a log must be a session event/);
   assert.equal(await page.locator('#runs option').count(), 1);
   await drop('overlap.jsonl', readFileSync(golden('overlap'), 'utf8'));
   await page.waitForFunction((n) => window.ferry.events.length === n, logs().get('overlap').length);
@@ -104,7 +104,7 @@ check('a log that is dropped on the page opens, a bad one is refused', async () 
   await go(page, 60);
   await page.locator('#log-file').setInputFiles(golden('handmade-killed'));
   await page.waitForFunction((n) => window.ferry.events.length === n, logs().get('handmade-killed').length);
-  assert.match(await notice(page), /killed/);
+  assert.match(await noticed(page), /killed/);
   await page.locator('#runs').selectOption('1');
   await page.waitForFunction((n) => window.ferry.events.length === n, stage.demo.events.length);
   await done(page);
@@ -153,7 +153,7 @@ check('two tabs are two readers', async () => {
   const lessons = await ferry('serve', '--port', '8865');
   try {
     const one = await stage.open(lessons.url);
-    await one.waitForFunction(() => window.ferry?.events.at(-1)?.kind === 'end');
+    await one.waitForFunction(() => document.getElementById('path').textContent && window.ferry?.events.at(-1)?.kind === 'end');
     const two = await one.context().newPage();
     two.troubles = [];
     await two.goto(`${lessons.url}&lesson=02-to-returns`);
@@ -170,7 +170,7 @@ check('two tabs are two readers', async () => {
 
     const three = await one.context().newPage(); // another reader of the first lesson
     await three.goto(lessons.url);
-    await three.waitForFunction(() => window.ferry?.events.at(-1)?.kind === 'end');
+    await three.waitForFunction(() => document.getElementById('path').textContent && window.ferry?.events.at(-1)?.kind === 'end');
     const its = await shown(three);
     await one.locator('#play-demo').click();
     await one.waitForFunction(() => document.getElementById('runs').value === '5');
@@ -190,7 +190,7 @@ check('a lesson that a link misspells is named', async () => {
   const lessons = await ferry('serve', '--port', '8867');
   try {
     const page = await stage.open(`${lessons.url}&lesson=03-round-tripp`);
-    assert.match(await notice(page), /lesson 03-round-tripp, which is not here\. Did you mean 03-round-trip\?/);
+    assert.match(await noticed(page), /lesson 03-round-tripp, which is not here\. Did you mean 03-round-trip\?/);
     await page.waitForFunction((id) => document.getElementById('path').textContent.includes(id), DEMO);
     await done(page);
   } finally {

@@ -226,16 +226,22 @@ check('stepping back shows the same picture as coming forward', async () => {
   await done(page);
 });
 
-check('the first tensor moves within three seconds of opening the page', async () => {
+check('the first tensor moves within three seconds of the prediction', async () => {
   const lessons = await ferry('serve', '--port', '8840');
   try {
     let best = Infinity;
     for (let attempt = 0; attempt < 3 && best >= 3000; attempt++) { // a busy machine gets three chances
       const page = await stage.open(lessons.url);
-      const took = await page.waitForFunction(() => {
-        const { step, m } = window.ferry?.position ?? {};
-        return window.ferry?.events.length && window.ferry.state()?.ledger.h2d.trips > 0 && step > 0 && m > 0.04 && performance.now();
-      }, null, { polling: 'raf' }).then((handle) => handle.jsonValue());
+      await page.waitForFunction(() => window.ferry?.events.length && document.querySelector('.predict'));
+      const from = await page.evaluate(() => {
+        for (const field of document.querySelectorAll('.predict input')) field.value = 1;
+        document.getElementById('act').click();
+        return performance.now();
+      });
+      const took = await page.waitForFunction((begun) => {
+        const { step, m } = window.ferry.position;
+        return window.ferry.state()?.ledger.h2d.trips > 0 && step > 0 && m > 0.04 && performance.now() - begun;
+      }, from, { polling: 'raf' }).then((handle) => handle.jsonValue());
       best = Math.min(best, took);
       await done(page);
     }

@@ -72,7 +72,7 @@ static void print_totals(const run_totals *a, const run_totals *b)
     static const char *const wire[] = {"on the bus, to a card", "on the bus, to the host"};
     print_row("", "A", "B", "B against A");
     print_time("until all is done", a->total, b->total, "sooner", "later");
-    print_time("the program waited in calls", a->held, b->held, "less", "more");
+    print_time("the program was in calls", a->held, b->held, "less", "more");
     for (int i = 0; i < TOTALS_WAYS; i++) {
         print_count(trips[i], a->way[i].trips, b->way[i].trips);
         print_bytes(bytes[i], a->way[i].bytes, b->way[i].bytes);

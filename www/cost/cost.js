@@ -30,11 +30,11 @@ export function costs(api, on) {
 
   // ---- findings ----------------------------------------------------------------------------------------
 
-  /** At each frame. hidden: the learner still has to guess what the run costs. */
-  function show(shown, position, hidden) {
+  /** At each frame. hidden: the learner still has to guess what the run costs; unpassed: or to solve the lesson. */
+  function show(shown, position, hidden, unpassed) {
     run = shown;
     if (run.ended && !run.asked) ask(run);
-    list.show(run, hidden);
+    list.show(run, hidden ? 'guess' : unpassed ? 'unpassed' : '');
     plots?.show(run, hidden);
     choices();
     both.frame(run, position);

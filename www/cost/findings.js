@@ -11,10 +11,10 @@ const make = (tag, words = '', className = '') => Object.assign(document.createE
 export function findingList(on) {
   let shown = ''; // what the list was made for
 
-  /** run: shown now. hidden: the learner still has to guess what it costs. */
-  function show(run, hidden) {
+  /** run: shown now. later: why its findings are not told yet: guess, unpassed, or ''. */
+  function show(run, later) {
     const { found = null } = run;
-    const state = hidden ? 'hidden' : !run.ended ? 'running' : !found ? 'asking' : found.error ? 'failed' : 'here';
+    const state = later || (!run.ended ? 'running' : !found ? 'asking' : found.error ? 'failed' : 'here');
     const key = `${run.number} ${state} ${run.events.length}`;
     if (key === shown) return;
     shown = key;
@@ -67,7 +67,8 @@ export function findingList(on) {
 }
 
 function note(state, found, list) {
-  if (state === 'hidden') return 'After your guess.';
+  if (state === 'guess') return 'After your guess.';
+  if (state === 'unpassed') return 'When your program has passed.';
   if (state === 'running') return 'When the run has ended.';
   if (state === 'asking') return 'Looking …';
   if (state === 'failed') return `No findings: ${found.error}`;

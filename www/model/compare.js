@@ -153,7 +153,7 @@ export function ledgerRows(a, b) {
   });
   return [
     row('All done after', 'total', time, 'sooner', 'later'),
-    row('Waited in calls', 'held', time, 'less', 'more'),
+    row('Time in calls', 'held', time, 'less', 'more'),
     row('Trips to the GPU', 'there', count, 'fewer', 'more'),
     row('Trips back', 'back', count, 'fewer', 'more'),
     row('Bytes over the bus', 'bytes', units.bytes, 'less', 'more'),

@@ -13,11 +13,12 @@ const way = ({ trips, bytes, wire, under }, where) => `${units.plural(trips, 'tr
  * guess the copies, so nothing about them is told.
  */
 export function costLines({ t, cost }, hidden = false) {
-  const { h2d, d2h, held, cpu, gpu, running } = cost;
+  const { h2d, d2h, held, own, cpu, gpu, running } = cost;
+  const waited = held - own;
   const bus = hidden ? [{ key: 'bus', figure: '?', rest: ' copies over the bus: after your guess' }] : trips(h2d, d2h);
   return [
     ...bus,
-    { key: 'waited', figure: held > 0 ? `The program waited ${ns(held)}` : 'The program has not waited', rest: held > 0 ? ` of ${ns(t)} in calls` : ' in any call' },
+    { key: 'waited', figure: waited > 0 ? `The program waited ${ns(waited)}` : 'The program has not waited', rest: ` of ${ns(held)} in calls, ${ns(t)} in all` },
     { key: 'ops', figure: units.plural(cpu + gpu, 'operation'), rest: `: ${units.number(cpu)} on the CPU, ${units.number(gpu)} on the GPU${underway(running)}` },
   ];
 }

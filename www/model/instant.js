@@ -5,7 +5,7 @@
 // the cores, the cost and, by clock, the sentence say is read off `instant(run, t)`.
 
 import { int, list } from './fields.js';
-import { handleOf } from './state.js';
+import { handleOf, isOwnWork } from './state.js';
 import { progress, share, transfer } from './transfer.js';
 
 const courses = new WeakMap(); // work -> its course, which never changes once it has ended
@@ -54,15 +54,16 @@ export function instant(run, t, until = Infinity) {
 
 /**
  * Bytes that have arrived, copies and ops that have ended, and the time for which calls have blocked the host: {h2d, d2h:
- * {bytes, trips, wire, under}, held, cpu, gpu, running}; wire: ns for which the bus has carried them; under, running: copies
- * and ops that have begun or are queued. The state
- * counts a call when it has returned: what is in flight of it is taken off, what a call that blocks has done is added.
+ * {bytes, trips, wire, under}, held, own, cpu, gpu, running}. wire: ns for which the bus has carried them; under, running:
+ * copies and ops that have begun or are queued; own: the part of held that was work of the CPU itself. The state counts a
+ * call when it has returned: what is in flight of it is taken off, what a call that blocks has done is added.
  */
 function costAt(state, t, copies, ops, threads) {
-  const { h2d, d2h, held, ops: counts } = state.ledger;
+  const { h2d, d2h, held, own, ops: counts } = state.ledger;
+  const passed = (calls) => calls.reduce((sum, call) => sum + t - call.from, 0);
   const cost = {
     h2d: { bytes: h2d.bytes, trips: h2d.trips, wire: h2d.wire, under: 0 }, d2h: { bytes: d2h.bytes, trips: d2h.trips, wire: d2h.wire, under: 0 },
-    held: threads.reduce((sum, call) => sum + t - call.from, held), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
+    held: held + passed(threads), own: own + passed(threads.filter((call) => isOwnWork(call.event))), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
   };
   for (const c of copies) {
     const way = cost[c.dir];

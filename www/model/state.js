@@ -30,7 +30,7 @@ export function initial() {
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
     work: new Map(), // copies and ops in progress: id -> {kind, dir}
     site: null, // {file, line} of the newest event that names one
-    ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, ops: {}, busy: 0, live: {} },
+    ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, own: 0, ops: {}, busy: 0, live: {} },
     lines: new Map(), // "file:line" -> {bytes, held, trips}
     marks: [],
     answers: [],
@@ -312,7 +312,11 @@ function flowOf(s, dir) {
 
 function addHeld(s, e) {
   s.ledger.held += Math.max(0, int(e.held));
+  if (isOwnWork(e)) s.ledger.own += Math.max(0, int(e.held));
 }
+
+/** Is the call that blocked the program work of the CPU itself, and no wait? */
+export const isOwnWork = (e) => (e?.kind === 'op' && text(e.device, 'cpu') === 'cpu') || (e?.kind === 'copy' && e.dir === 'h2h');
 
 const lineOf = (e) => `${text(e.file)}:${int(e.line)}`;
 const NO_COST = { bytes: 0, held: 0, trips: 0, taking: 0 };

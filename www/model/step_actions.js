@@ -13,6 +13,7 @@ export function actions(run, step, t, state) {
     const e = run.events[seq];
     if (e && typeof e === 'object' && Object.hasOwn(readers, e.kind)) readers[e.kind](list, e, state, { run, seq });
   }
+  if (step.kind === 'check' && run.stopped >= 0) readers.error(list, run.events[run.stopped], state, { run, seq: run.stopped }); // still the reason
   if (step.kind === 'copy') list = list.filter((a) => a.type !== 'read'); // print and item: the copy shows it
   const [first, ...later] = list.filter((a) => a.type === 'alloc');
   if (first) first.by = allocatedBy(run, step);

@@ -9,6 +9,7 @@ export function badge(node, state, why) {
   const times = measured ? 'times are measured' : 'times are modelled';
   const words = !card ? `No GPU — ${times}` : card.kind === 'sim' ? `Simulated GPU — ${times}` : `${card.card || card.name} — ${times}`;
   if (node.textContent !== words) node.textContent = words;
+  node.dataset.brief = `${!card ? 'No GPU' : card.kind === 'sim' ? 'Simulated' : 'GPU'}, ${measured ? 'measured' : 'modelled'}`; // where there is little room
   node.dataset.clock = measured ? 'measured' : 'model';
   const title = reason(card, why) || words;
   if (node.title !== title) node.title = title;
