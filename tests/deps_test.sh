@@ -39,6 +39,13 @@ header_alone() {
     cat "$work/deps.out"; grep -x 'ferry: installing openblas' "$work/deps.out" && asked 'install.* libopenblas-dev'
 }
 editor_asked() { hide none; rm -f "$work/asked"; fake id 'echo 0'; CODEMIRROR=$work/none deps run; asked 'install.* libjs-codemirror'; }
+# Tests that were fetched before they used another package.
+package_asked() {
+    local tree=$work/tree
+    mkdir -p "$tree/tests/page/node_modules/ws" && cp -r .ci "$tree" && cp tests/page/package-lock.json "$tree/tests/page" || return 1
+    ! NO_INSTALL=1 "$tree/.ci/deps" test 2>"$work/said" && grep 'Type: cd tests/page && npm ci' "$work/said" || return 1
+    mkdir "$tree"/tests/page/node_modules/{axe-core,playwright-core} && NO_INSTALL=1 "$tree/.ci/deps" test
+}
 # Without CodeMirror the page has an empty library, and make says what it has not.
 editorless() {
     make -s CODEMIRROR= B="$work/plain" NVCC= "$work/plain/www/library/codemirror.js" "$work/plain/www/library/names.js" &&
@@ -105,6 +112,7 @@ holds "password-less sudo installs what is missing" sudo_installs
 holds "without either the commands for apt and dnf are printed" no_sudo_advises
 holds "NO_INSTALL=1 forbids and advises" forbidden
 holds "the editor's library is installed" editor_asked
+holds "a package of the page's tests that is missing is asked for" package_asked
 holds "without it a plain text field is left, and said" editorless
 holds "a header without its library is missing" header_alone
 holds "without civetweb NO_INSTALL=1 goes on" bearable

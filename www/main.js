@@ -1,17 +1,20 @@
 // main.js: wires all modules. Events from net.js are added to their run; clock.js selects the current
 // step; the views are updated when it changes.
 
+import { announcer } from './panes/announcer.js';
 import { clock } from './stage/clock.js';
 import { costs } from './cost/cost.js';
 import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
 import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
+import { letters } from './panes/letters.js';
 import { nextBar } from './lessons/next.js';
 import { api as ask, connect, logOf, tabName, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
 import { instant } from './model/instant.js';
+import { summaryWords } from './model/cost_words.js';
 import { subjectOf } from './model/inspect.js';
 import { inspector } from './panes/inspector.js';
 import { lostWords } from './model/reach.js';
@@ -107,6 +110,8 @@ const time = clock({
   changed: frame,
 });
 
+letters();
+const tell = announcer($('told'));
 const controls = transport(time, () => shown, pane, () => byHand());
 
 // ---- showing --------------------------------------------------------------------------------------
@@ -125,7 +130,9 @@ function frame(position) {
   const hidden = shown.what === 'demo' && !!course?.guessing;
   views.ledger.show(now, state.session, hidden);
   views.cost.show(shown, position, hidden, unpassed(shown));
-  say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position, step.kind === 'error' || scene.wrong);
+  const words = chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now);
+  say(words, position, step.kind === 'error' || scene.wrong);
+  tell.show(position, words, () => summaryWords(position, shown, now, hidden));
   views.stage.paint({
     now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
     waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages ?? views.inspector.lit,
@@ -138,12 +145,12 @@ function frame(position) {
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
-// While a run is played by clock, sentences follow each other too fast to be spoken.
-function say(words, { playing, by }, wrong) {
-  const live = playing && by === 'clock' ? 'off' : 'polite';
-  if ($('say').ariaLive !== live) $('say').ariaLive = live;
-  if ($('say').textContent !== words) $('say').textContent = words;
-  $('say').toggleAttribute('data-wrong', wrong);
+// The sentence, in a box of its own height: one that is too long for it can be scrolled by keyboard, too.
+function say(words, { playing }, wrong) {
+  const node = $('say');
+  if (node.textContent !== words) node.textContent = words;
+  node.toggleAttribute('data-wrong', wrong);
+  if (!playing) node.tabIndex = node.scrollHeight > node.clientHeight ? 0 : -1;
 }
 
 // A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.

@@ -48,7 +48,7 @@ function faultsOfPage() {
   for (const node of document.querySelectorAll('button, input, select, textarea, [role="tab"], canvas')) {
     if (seen(node) && !name(node)) faults.push(`no name: ${node.outerHTML.slice(0, 80)}`);
   }
-  for (const id of ['say', 'dirty', 'notice', 'hints']) {
+  for (const id of ['told', 'dirty', 'notice', 'hints']) {
     const node = document.getElementById(id);
     if (!node.getAttribute('aria-live') && node.getAttribute('role') !== 'status') faults.push(`${id} is not live`);
   }
@@ -146,5 +146,23 @@ check('of a lesson only text and web links are kept', async () => {
     attributes: ['class', 'data-language', 'href', 'rel', 'tabindex', 'target'], pre: 'int *here;' });
   assert.ok(page.troubles.every((words) => /Content Security Policy/.test(words)), 'the policy says what it would have blocked, too');
   page.troubles.length = 0;
+  await done(page);
+});
+
+check('each two patterns differ in a tenth of their pixels', async () => {
+  const page = await stage.open(stage.view.url);
+  const alike = await page.evaluate(async () => {
+    const { PATTERNS, tile } = await import('./stage/colours.js');
+    const [size, c] = [48, Object.assign(document.createElement('canvas'), { width: 48, height: 48 }).getContext('2d', { willReadFrequently: true })];
+    const painted = PATTERNS.map((kind) => {
+      c.clearRect(0, 0, size, size);
+      c.fillStyle = tile(c, kind, '#ffffff', '#000000', 1);
+      c.fillRect(0, 0, size, size);
+      return [...c.getImageData(0, 0, size, size).data].filter((_, i) => i % 4 === 0);
+    });
+    const differ = (a, b) => a.filter((v, i) => Math.abs(v - b[i]) > 96).length / a.length;
+    return painted.flatMap((a, i) => painted.slice(0, i).map((b, j) => [`${PATTERNS[i]} and ${PATTERNS[j]}`, differ(a, b)])).filter(([, by]) => by < 0.1);
+  });
+  assert.deepEqual(alike, []);
   await done(page);
 });

@@ -98,3 +98,16 @@ test('a jump shows the end of a step', () => {
   time.go(2);
   assert.deepEqual([time.position.t, time.position.step, time.position.playing], [300, 2, false]);
 });
+
+test('under reduced motion a run by clock is a picture a second', () => {
+  const { time, pass, seen } = started();
+  time.reduced(true);
+  time.by('clock');
+  time.seek(0);
+  time.play();
+  seen.length = 0;
+  pass(5000);
+  const pictures = new Set(seen.map(({ t }) => t));
+  assert.ok(pictures.size >= 4 && pictures.size <= 7, `${pictures.size} pictures in 5 s`);
+  assert.ok(pass(16000).atEnd, 'and it ends as soon as without');
+});

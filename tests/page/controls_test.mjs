@@ -184,3 +184,54 @@ check('what lines cost stands in a margin of its own; code scrolls beneath it to
   }
   await server.close();
 });
+
+check('keys of one letter can be turned off, and stay so', async () => {
+  const page = await stage.open(stage.view.url, { reducedMotion: 'reduce' });
+  await go(page, 2);
+  const setting = page.getByRole('dialog').getByRole('checkbox', { name: 'Keys that are one letter, digit or sign' });
+  await page.keyboard.press('?');
+  await setting.focus();
+  await page.keyboard.press(' ');
+  assert.match(await page.getByRole('dialog').innerText(), /They are off/);
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await go(page, 2);
+  const look = () => page.evaluate(() => JSON.stringify([[...document.querySelectorAll('dialog')].map((d) => d.open), window.ferry.position.by,
+    window.ferry.view(), document.getElementById('events').hidden, document.activeElement.id]));
+  for (const where of ['#play', '#lanes', '#tab-source']) {
+    await page.locator(where).focus();
+    const before = await look();
+    for (const key of ['?', 'l', 'c', 'C', 't', 'e', '/', 'f', 'w', 's', 'a', 'd', '0', 'b', '+']) {
+      await page.keyboard.press(key);
+      assert.equal(await look(), before, `${key} at ${where}`);
+    }
+  }
+  await page.locator('#play').focus();
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.evaluate(() => window.ferry.position.step), 2, 'arrows still step');
+  await page.locator('#find').focus();
+  await page.keyboard.type('copy');
+  assert.equal(await page.locator('#find').inputValue(), 'copy', 'a field is still typed into');
+  await page.locator('#help').click();
+  await setting.click();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('t');
+  assert.equal(await page.locator('#events').isVisible(), true, 'on again');
+  await done(page);
+});
+
+check('a screen reader is told the sentence of a step, and of a played run its sum', async () => {
+  const page = await stage.open(stage.view.url, { reducedMotion: 'reduce' });
+  await go(page, stage.seqOf('copy'));
+  const told = page.getByRole('status').and(page.locator('#told'));
+  const sentence = await page.locator('#say').innerText();
+  await page.waitForFunction((words) => document.getElementById('told').textContent === words, sentence);
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction((words) => document.getElementById('told').textContent !== words, sentence);
+  assert.equal(await told.textContent(), await page.locator('#say').innerText());
+  await page.locator('#speed').selectOption('12');
+  await page.keyboard.press(' ');
+  await page.waitForFunction(() => /End of the run: Step (\d+) of \1\. \d+ trips/.test(document.getElementById('told').textContent));
+  assert.equal(await page.locator('#where').getAttribute('aria-live'), 'off', 'and the step number is not told with each step');
+  await done(page);
+});

@@ -179,6 +179,28 @@ check('the verdict alone tells the fix of an error', async () => {
   }
 });
 
+// A step back and forth: its sentence is what a screen reader is told.
+async function stepsByKeyboard(page) {
+  const told = () => page.evaluate(() => document.getElementById('told').textContent);
+  await tabTo(page, page.getByRole('button', { name: 'Step back' }));
+  const before = await told();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((words) => document.getElementById('told').textContent !== words, before);
+  assert.equal(await told(), await page.evaluate(() => document.getElementById('say').textContent));
+  await tabTo(page, page.getByRole('slider', { name: 'Step of the run' }));
+  await page.keyboard.press('End');
+}
+
+/** Goes to a control as a keyboard does: by Tab, from wherever it is. */
+async function tabTo(page, control) {
+  await control.waitFor();
+  for (let i = 0; i < 120; i++) {
+    if (await control.evaluate((node) => node === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`${control} is not reached by Tab`);
+}
+
 check('lessons 1 to 3 by keyboard and accessibility tree alone', async () => {
   const lessons = await ferry('serve', '--port', '8865');
   try {
@@ -186,9 +208,7 @@ check('lessons 1 to 3 by keyboard and accessibility tree alone', async () => {
     await page.waitForFunction(() => window.ferry?.events.length);
     const named = (role, name) => page.getByRole(role, { name });
     const next = async (name) => {
-      const button = page.getByRole('navigation', { name: 'Next action' }).getByRole('button', { name, exact: true });
-      await button.waitFor();
-      await button.focus();
+      await tabTo(page, page.getByRole('navigation', { name: 'Next action' }).getByRole('button', { name, exact: true }));
       await page.keyboard.press('Enter');
     };
     for (const id of ['01-where-am-i', '02-to-returns', '03-round-trip']) {
@@ -199,7 +219,8 @@ check('lessons 1 to 3 by keyboard and accessibility tree alone', async () => {
       await page.keyboard.press('Tab');
       await page.keyboard.type('1');
       await next('Predict');
-      await page.waitForFunction(() => /correct|There were/.test(document.querySelector('.predict .answer').textContent)); // reduced motion: played at once
+      await page.getByRole('status').filter({ hasText: /correct|There were/ }).waitFor(); // reduced motion: played at once
+      await stepsByKeyboard(page);
       await next('Edit');
       const field = named('textbox', 'Your program');
       await page.waitForFunction(() => document.activeElement.getAttribute('aria-label') === 'Your program');

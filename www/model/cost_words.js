@@ -35,6 +35,14 @@ function trips(h2d, d2h) {
   return parts.length < 2 ? parts : [{ key: 'bus', figure: units.plural(all.trips, 'trip'), rest: ` over the bus, ${size(all.bytes)}` }, ...parts];
 }
 
+/** The same in short, for who listens: "Step 12 of 40. 3 trips over the bus, 8 MiB so far." */
+export function summaryWords({ by, step, t }, { steps, total }, { cost: { h2d, d2h } }, hidden = false) {
+  const where = by === 'clock' ? `${ns(t)} of ${ns(total)}.` : `Step ${units.number(step + 1)} of ${units.number(steps.length)}.`;
+  if (hidden) return where;
+  const trips = h2d.trips + d2h.trips;
+  return `${where} ${trips ? `${units.plural(trips, 'trip')} over the bus, ${size(h2d.bytes + d2h.bytes)}` : 'No trip over the bus'} so far.`;
+}
+
 /** Where the times come from: "Modelled as NVIDIA H200, not measured." clock: the session's; card: its name, or ''. */
 export function clockWords(clock, card) {
   const name = card.replace(/ \((simulated|modelled)\)$/, '');

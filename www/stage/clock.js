@@ -5,6 +5,7 @@
 
 const MOTION = 0.7; // fraction of a step's time that is animated; the rest is a pause
 const WHOLE_RUN = 16000; // ms that a run takes by clock, at speed 1
+const LOOK = 1000; // ms between two pictures of a run by clock, under reduced motion
 
 /**
  * host: {count() -> number of steps, duration(i) -> ms, span(i) -> [from, to] in ns, timeIn(i, m) -> the run's time in step i,
@@ -16,7 +17,8 @@ export function clock(host) {
   const at = { step: 0, progress: 1, t: 0, by: 'step', playing: false, follow: false, speed: 1 };
   let frame = 0;
   let last = 0;
-  let still = false; // reduced motion: steps are shown finished, without animation
+  let still = false; // reduced motion: steps are shown finished, without animation; by clock there is a picture now and then
+  let unseen = 0; // ms since the last of them
 
   const end = () => (host.count() ? host.span(host.count() - 1)[1] : 0);
   const atEnd = () => at.step >= host.count() - 1 && (at.by === 'step' || at.t >= end());
@@ -51,7 +53,10 @@ export function clock(host) {
 
   function tickClock(passed) {
     if (!at.playing) return;
-    at.t = Math.min(end(), host.after(at.t, (passed / WHOLE_RUN) * at.speed));
+    unseen += passed;
+    if (still && unseen < LOOK) return;
+    at.t = Math.min(end(), host.after(at.t, (unseen / WHOLE_RUN) * at.speed));
+    unseen = 0;
     at.step = Math.max(0, host.stepAt(at.t));
     if (at.t >= end() && !at.follow) at.playing = false;
   }

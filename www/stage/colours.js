@@ -1,9 +1,10 @@
 // colours.js: a hue and a pattern for every tensor, and the colours of the theme.
 //
-// The hues are Okabe and Ito's, which colour-blind people can tell apart; the pattern identifies the
-// tensor without colour. A tensor and all its copies share both.
+// Six hues are Okabe and Ito's, which colour-blind people can tell apart; their yellow is too light on paper, and a darker one
+// is their orange without red cones: the seventh lies far from the others for every eye (tests/page/sight_test.mjs).
+// The pattern identifies the tensor without colour. A tensor and all its copies share both.
 
-const HUES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b3a400'];
+const HUES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#7e5a6c'];
 /** What is written now, in every tag that sees it. */
 export const NOW = '#d55e00';
 export const PATTERNS = ['solid', 'stripes', 'dots', 'bars', 'checks', 'waves', 'cross'];

@@ -284,7 +284,7 @@ export function lanesView(on) {
 
   const keys = {
     f: fit,
-    w: () => zoom(1.5), s: () => zoom(1 / 1.5), '+': () => zoom(1.5), '-': () => zoom(1 / 1.5), a: () => pan(-0.2), d: () => pan(0.2), 0: () => look(null),
+    w: () => zoom(1.5), s: () => zoom(1 / 1.5), '+': () => zoom(1.5), '-': () => zoom(1 / 1.5), PageUp: () => zoom(1.5), PageDown: () => zoom(1 / 1.5), a: () => pan(-0.2), d: () => pan(0.2), 0: () => look(null),
     b: scale, ArrowLeft: () => along(-1), ArrowRight: () => along(1), ArrowUp: () => across(-1), ArrowDown: () => across(1),
     Home: () => along(-Infinity), End: () => along(Infinity),
   };
