@@ -24,18 +24,20 @@ import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
 import { storagesOf } from './stage/lanes.js';
 import { deepLink } from './runs/deep_link.js';
-import { canvasOf, deliver, svgOf } from './runs/picture.js';
+import { deliver } from './runs/picture.js';
 import { presenter } from './runs/presenter.js';
 import { carriesRun, playSaved } from './runs/saved_run.js';
 import { saving } from './runs/saving.js';
 import { visits } from './runs/visit.js';
-import { badge, behind, folder, live } from './panes/status.js';
+import { badge, behind, folder, killed, live } from './panes/status.js';
+import { veil } from './panes/veil.js';
 import { duration } from './model/steps.js';
 import { eventTable } from './panes/table.js';
+import { probe } from './probe.js';
 import { transport } from './panes/transport.js';
 import { verdict } from './lessons/verdict.js';
 import * as units from './model/units.js';
-import { sentence, stepSentence } from './model/words.js';
+import { stepSentence } from './model/words.js';
 
 const FIRST_MOVE = 1200; // ms: the first copy starts within this time
 
@@ -261,15 +263,6 @@ function select(run, play) {
   advise();
 }
 
-// Over the picture of an earlier build: what became of the present one; '': nothing.
-function veil(words) {
-  $('veil').hidden = !words;
-  $('veil-words').textContent = words;
-  document.body.toggleAttribute('data-veiled', !!words);
-}
-
-$('lift').addEventListener('click', () => veil(''));
-
 // An example's output is shown after its end: it may contain the answer to the question.
 function showOutput() {
   $('printed').hidden = !shown?.output || (shown.what === 'demo' && !shown.watched);
@@ -277,11 +270,6 @@ function showOutput() {
   $('output').textContent = untold(shown?.output ?? '');
 }
 
-// A crash may have logged an error event; a kill logs nothing.
-function killed(run) {
-  const crash = run.events.findLast((e) => e?.kind === 'error' && (e.code === 'crash' || e.code === 'device_pointer'));
-  return `The program ${crash ? 'crashed' : 'crashed or was killed'}. The log holds everything until then.`;
-}
 const OVER = 'The program and its server have ended. You can still use this page.';
 
 const died = (run) => run.killed && run.what !== 'demo';
@@ -604,31 +592,4 @@ const calm = matchMedia('(prefers-reduced-motion: reduce)');
 calm.addEventListener('change', () => time.reduced(calm.matches));
 time.reduced(calm.matches);
 
-/* For tests. */
-window.ferry = {
-  get idle() {
-    return !!shown?.steps.length && drawn.run === shown && time.settled && views.stage.settled && views.lanes.settled;
-  },
-  get seq() {
-    return shown?.steps[time.position.step]?.to ?? -1;
-  },
-  get position() {
-    return time.position;
-  },
-  get events() {
-    return shown?.events ?? [];
-  },
-  state: () => shown?.at(window.ferry.seq) ?? null,
-  boxes: () => views.stage.boxes(),
-  slices: () => views.lanes.seen(),
-  view: () => views.lanes.view,
-  double: () => views.cost.seen(),
-  works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
-  go: (seq) => shown && time.go(shown.stepOf(seq)),
-  picture: (kind) => (kind === 'svg' ? svgOf(shot()) : canvasOf(shot()).toDataURL()),
-  seek(t) {
-    time.by('clock');
-    time.seek(t);
-  },
-  sentence: (seq) => sentence(shown.events[seq], shown.names),
-};
+probe({ shown: () => shown, isDrawn: () => drawn.run === shown, time, views, shot });

@@ -203,7 +203,7 @@ check('the view for a projector is larger, and Escape leaves it', async () => {
   await go(page, stage.seqOf('copy'));
   await page.keyboard.press('p');
   await settle(page);
-  for (const gone of ['header', '#below', '#find']) assert.equal(await page.locator(gone).isVisible(), false, gone);
+  for (const gone of ['body > header', '#below', '#find']) assert.equal(await page.locator(gone).isVisible(), false, gone);
   const canvas = await page.locator('#canvas').boundingBox();
   assert.ok(canvas.width > 1350 && canvas.height > 250);
   const [sharp, edge] = await page.evaluate(() => [document.getElementById('canvas').width, document.documentElement.scrollHeight - innerHeight]);

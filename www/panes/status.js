@@ -73,3 +73,10 @@ export function folder(node, { folder: path, mode }) {
   node.title = `${mode === 'lessons' ? 'Your files are in' : 'This run is from'} ${path}`;
   document.title = `${end || path} · Ferry`;
 }
+
+/** What is said of a run that was killed. A crash may have logged an error event; a kill logs nothing. */
+export function killed(run) {
+  const crash = run.events.findLast((e) => e?.kind === 'error' && (e.code === 'crash' || e.code === 'device_pointer'));
+  const how = !crash ? 'crashed or was killed' : crash.line > 0 ? `crashed at line ${crash.line}` : 'crashed';
+  return `The program ${how}. The log holds everything until then.`;
+}
