@@ -112,7 +112,7 @@ holds "password-less sudo installs what is missing" sudo_installs
 holds "without either the commands for apt and dnf are printed" no_sudo_advises
 holds "NO_INSTALL=1 forbids and advises" forbidden
 holds "the editor's library is installed" editor_asked
-holds "a package of the page's tests that is missing is asked for" package_asked
+holds "a missing package of the page tests is asked for" package_asked
 holds "without it a plain text field is left, and said" editorless
 holds "a header without its library is missing" header_alone
 holds "without civetweb NO_INSTALL=1 goes on" bearable

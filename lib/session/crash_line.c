@@ -66,10 +66,12 @@ static int code_addresses(const void *context, char text[FRAMES][DIGITS])
     return count;
 }
 
-/* In a child that shares this process's memory until it executes. */
-static void execute(char *const *arguments, int output)
+/* Starts addr2line; what it says goes to `output`. Not by fork, whose handlers begin a log for the child. */
+static pid_t start(char *const *arguments, int output)
 {
-    int nowhere = open("/dev/null", O_RDWR);
+    const pid_t child = vfork(); /* the child shares this memory until it executes */
+    if (child != 0) return child;
+    const int nowhere = open("/dev/null", O_RDWR);
     dup2(nowhere, STDIN_FILENO);
     dup2(nowhere, STDERR_FILENO);
     dup2(output, STDOUT_FILENO);
@@ -77,29 +79,34 @@ static void execute(char *const *arguments, int output)
     _exit(127);
 }
 
-/* What addr2line says, in answer. It may take up to SECONDS. */
+/* Reads until the end, for at most SECONDS. */
+static void read_answer(int from, char answer[ANSWER])
+{
+    struct timespec began, now;
+    size_t size = 0;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    for (ssize_t n = 1; n > 0 && size<ANSWER - 1; size += n> 0 ? (size_t)n : 0) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const int left = (int)(1000 * (SECONDS - (now.tv_sec - began.tv_sec)));
+        if (left <= 0 || poll(&(struct pollfd){.fd = from, .events = POLLIN}, 1, left) <= 0) break;
+        n = read(from, answer + size, ANSWER - 1 - size);
+    }
+    answer[size] = 0;
+}
+
 static void ask(char *const *arguments, char answer[ANSWER])
 {
     int ends[2];
-    size_t size = 0;
-    struct timespec began, now;
     answer[0] = 0;
     if (pipe2(ends, O_CLOEXEC)) return;
-    const pid_t child = vfork(); /* not fork: its handlers begin a log for the child */
-    if (child == 0) execute(arguments, ends[1]);
+    const pid_t child = start(arguments, ends[1]);
     close(ends[1]);
-    clock_gettime(CLOCK_MONOTONIC, &began);
-    for (ssize_t n = 1; child > 0 && n > 0 && size<ANSWER - 1; size += n> 0 ? (size_t)n : 0) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        const int left = (int)(1000 * (SECONDS - (now.tv_sec - began.tv_sec)));
-        if (left <= 0 || poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, left) <= 0) break;
-        n = read(ends[0], answer + size, ANSWER - 1 - size);
+    if (child > 0) {
+        read_answer(ends[0], answer);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
     }
-    answer[size] = 0;
     close(ends[0]);
-    if (child <= 0) return;
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
 }
 
 /* The first "path:12" in the answer that is a source with calls of Ferry in it: a user's file, not the library's. */

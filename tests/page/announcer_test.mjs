@@ -35,7 +35,7 @@ test('paused or stepping, each sentence is told at once', () => {
   assert.deepEqual(words(), ['a is made.', 'a is copied.', 'It ends.']);
 });
 
-test('of steps in quick succession only first and last are told', () => {
+test('of quick steps only first and last are told', () => {
   const { show, pass, words } = started();
   for (let i = 0; i < 60; i++) {
     show(PAUSED, `step ${i}`, assert.fail);
@@ -45,7 +45,7 @@ test('of steps in quick succession only first and last are told', () => {
   assert.deepEqual(words(), ['step 0', 'step 59']);
 });
 
-test('while a run plays only summaries are told, every few seconds', () => {
+test('while a run plays only summaries are told', () => {
   const { show, pass, said } = started();
   for (let i = 0; i < 1250; i++) { // 20 s
     show(PLAYING, `step ${i}`, () => `summary at ${i}`);
@@ -59,7 +59,7 @@ test('while a run plays only summaries are told, every few seconds', () => {
   assert.equal(said.at(-1)[1], 'where it was paused');
 });
 
-test('a run that played to its end is summed up once', () => {
+test('a run played to its end is summed up once', () => {
   const { show, pass, words } = started();
   show(PLAYING, 'step 1', assert.fail);
   pass(100);
@@ -70,7 +70,7 @@ test('a run that played to its end is summed up once', () => {
   assert.deepEqual(words(), ['It ends. End of the run: 3 trips']);
 });
 
-test('a summary says where, and what has crossed, unless it is to guess', () => {
+test('a summary says where, and what has crossed', () => {
   const flow = (trips, bytes) => ({ trips, bytes });
   const now = { cost: { h2d: flow(2, 8 << 20), d2h: flow(1, 0) } };
   const run = { steps: Array(40), total: 2000 };

@@ -99,7 +99,7 @@ test('a jump shows the end of a step', () => {
   assert.deepEqual([time.position.t, time.position.step, time.position.playing], [300, 2, false]);
 });
 
-test('under reduced motion a run by clock is a picture a second', () => {
+test('reduced motion by clock is a picture a second', () => {
   const { time, pass, seen } = started();
   time.reduced(true);
   time.by('clock');

@@ -32,7 +32,7 @@ for (const [name, events] of logs()) {
     assert.ok(ledgerRows(totalsOf(a), totalsOf(b)).every((row) => row.difference === 'the same' && row.better === 0));
   });
 
-  test(`events that are left out are told and nothing else: ${name}`, () => {
+  test(`events left out are told and nothing else: ${name}`, () => {
     const copies = events.map((e, i) => (e.kind === 'copy' && (e.dir === 'h2d' || e.dir === 'd2h') ? i : -1)).filter((i) => i >= 0);
     if (!copies.length) return;
     const gone = copies[Math.floor(copies.length / 2)];
@@ -65,7 +65,7 @@ function program(text, copies) {
   return runOf(events);
 }
 
-test('steps of the same text are the same though their lines moved', () => {
+test('steps of one text are the same though lines moved', () => {
   const a = program('first\nsecond\nthird', [[1, 10], [2, 10], [3, 10]]);
   const b = program('// new\nfirst\n\nthird\nsecond too', [[2, 10], [4, 10], [5, 30]]);
   const pairs = stepPairs(a, b, false);
@@ -73,7 +73,7 @@ test('steps of the same text are the same though their lines moved', () => {
   assert.deepEqual(lines, [[1, 2], [3, 4]]);
 });
 
-test('a copy that leaves a loop is the last one of the loop', () => {
+test('a copy that leaves a loop is its last one', () => {
   const text = 'to\nwork\nback';
   const a = program(text, [[1, 5], [2, 5], [3, 5], [1, 5], [2, 5], [3, 5], [1, 5], [2, 5], [3, 5]]);
   const b = program(text, [[1, 5], [2, 5], [2, 5], [2, 5], [3, 5]]);
@@ -105,7 +105,7 @@ test('a copy that takes less is told with its time', () => {
   assert.deepEqual([row.a, row.b, row.words, row.source], [1, 1, '40 ns less', 'x']);
 });
 
-test('two ledgers subtracted say what is fewer and less and sooner', () => {
+test('two ledgers subtracted say what is fewer, less, sooner', () => {
   const [a, b] = [program('x\ny', [[1, 100], [2, 100], [2, 100]]), program('x\ny', [[1, 100]])];
   assert.equal(summary(totalsOf(a), totalsOf(b)), '2 trips fewer, 200 B less, 200 ns sooner');
   const rows = ledgerRows(totalsOf(a), totalsOf(b));
@@ -137,7 +137,7 @@ test('a finding says its step and line and box', () => {
   assert.equal(one.steps[step].line, 20);
 });
 
-test('a finding says its price, and what is wrong has none', () => {
+test('a finding says its price; what is wrong has none', () => {
   assert.deepEqual(priceOf({ weight: 'waste', ns: 4066528, bytes: 32 << 20, times: 4 }), { figure: '4.07 ms', rest: '32 MiB, 4 times' });
   assert.deepEqual(priceOf({ weight: 'waste', ns: 0, bytes: 2048, times: 1 }), { figure: '2 KiB', rest: '' });
   assert.deepEqual(priceOf({ weight: 'wrong', ns: 5, bytes: 2048, times: 2 }), { figure: 'Wrong', rest: '2 times' });

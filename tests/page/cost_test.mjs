@@ -19,7 +19,7 @@ const wireOf = (events, dir) => {
 };
 
 for (const [name, events] of logs()) {
-  test(`the time on the bus is that of the log: ${name}`, () => {
+  test(`time on the bus is that of the log: ${name}`, () => {
     const one = runOf(events);
     const { cost } = instant(one, one.total);
     assert.equal(Math.round(cost.h2d.wire), wireOf(events, 'h2d'));
@@ -54,7 +54,7 @@ test('the cost is told in plain words', () => {
   assert.deepEqual(words({})[0], 'No trip over the bus so far');
 });
 
-test('the cost hides the copies that are still to be guessed', () => {
+test('the cost hides copies that are still to be guessed', () => {
   const hidden = words({ h2d: flow(1, 4 << 20, 85000) }, true).join(' ');
   assert.match(hidden, /\?/);
   assert.doesNotMatch(hidden, /MiB|1 trip/);

@@ -79,7 +79,7 @@ test('values are of the newest contents; stale after a write', () => {
   assert.equal(look(one, TURNED, 1, 3).values.since, null);
 });
 
-test('what a view told holds for each tensor of its bytes', () => {
+test('what a view told holds for tensors of its bytes', () => {
   const told = look(story(), TURNED);
   assert.deepEqual(cells(told), [['0', '1', '2'], ['3', '4', '5']]);
   assert.equal(told.values.source.own, false);
@@ -132,7 +132,7 @@ test('holders are counted, with views, and those that went', () => {
   assert.match(list.find(({ name }) => name === 'xt').words, /a view of x/);
 });
 
-test('what is not made yet or is freed is told too', () => {
+test('what is not made yet or freed is told too', () => {
   const one = story();
   const later = look(one, 0);
   assert.equal(later.phase, 'later');
@@ -151,7 +151,7 @@ test('bytes that no variable reaches are said to be lost', () => {
   assert.match(told.holders.words, /No variable of the program is one of them/);
 });
 
-test('a tensor of three dimensions has a table for each matrix', () => {
+test('a tensor of three dimensions has tables of its matrices', () => {
   const cube = { ...whole, shape: [2, 2, 2], strides: [4, 2, 1] };
   const one = open([{ kind: 'session' }, { ...alloc, asked: 32 }, cube, { kind: 'host_write', tensor: 1, storage: 1, version: 1, first: 0, count: 8, via: 'data' }, values(4, 1, 1, [0, 1, 2, 3, 4, 5, 6, 7])]);
   const told = look(one, 4);
@@ -160,7 +160,7 @@ test('a tensor of three dimensions has a table for each matrix', () => {
   assert.equal(tableOf(told.tensor, told.values, 1).rows[1].cells[0].index, '[1, 1, 0]');
 });
 
-test('of a slice that was chosen, what it writes comes first', () => {
+test('of a chosen slice, what it writes comes first', () => {
   assert.deepEqual(subjectOf(story().events[11]), { storage: 7, tensor: 9 });
   assert.deepEqual(subjectOf({ kind: 'op', in: [{ storage: 3, tensor: 4 }], out: [{ storage: 5, tensor: 6 }] }), { storage: 5, tensor: 6 });
   assert.equal(subjectOf({ kind: 'sync' }), null);

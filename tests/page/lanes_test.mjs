@@ -308,7 +308,7 @@ test('breaks in a row are one, with one label', () => {
   assert.deepEqual([second.what, second.bytes], ['to return, reserve', '']);
 });
 
-test('a program that takes a card again and again has one break', () => {
+test('a card taken again and again has one break', () => {
   const one = script(...Array.from({ length: 12 }, (_, i) => [
     { kind: 'segment', t: i * 100 + 80, device: 'cuda:0', mem: 'device', bytes: 4096, held: 80 }, ...kernel(i + 1, i * 100 + 81, 0, i * 100 + 81, i * 100 + 100)]).flat());
   assert.deepEqual(breaksOf(lanesOf(one), 1200).map(({ from, until }) => [from, until]), [[0, 80]]);
@@ -390,7 +390,7 @@ test('turns of a loop on one line', () => {
   assert.deepEqual(turnsOf(program('for (;;) fy_add(fy_add(x, y), z);', ...calls(4, 'add', 'add'))), [[0, 1, 4]]);
 });
 
-test('an inner loop begins anew with each turn of the outer one', () => {
+test('an inner loop begins anew with each outer turn', () => {
   const turn = [[2, 'a'], ...Array.from({ length: 3 }, () => [[4, 'b'], [5, 'c']]).flat()];
   const one = program('for (;;) {\n a();\n for (;;) {\n  b();\n  c();\n }\n}', ...turn, ...turn);
   assert.deepEqual(turnsOf(one), [[0, 1, 2], [1, 3, 3], [1, 3, 3]]);
@@ -422,7 +422,7 @@ test('turns too narrow for a number are one bracket', () => {
   assert.deepEqual(seen.map(({ turns: [turn] }) => turn.n), [60, 61, 62, 63]);
 });
 
-test('where there is one row, the brackets are those that differ', () => {
+test('in one row, the brackets are those that differ', () => {
   const loop = (depth, first, size, n) => ({ th: 0, depth, turns: Array.from({ length: n }, (_, i) => ({ n: i + 1, from: first + i * size, until: first + (i + 1) * size })) });
   const rows = turnRows({ all: [loop(0, 0, 500, 4), loop(1, 0, 100, 5), loop(1, 500, 100, 5), loop(2, 0, 9, 1)] });
   assert.deepEqual(rows.map(({ loops }) => loops.length), [1, 2]);
@@ -448,7 +448,7 @@ const width = (words) => words.length * 6;
 const everywhere = { x: 0, end: 1e4 };
 const noteOf = (one, lane, more) => ({ one: { slice: one, from: one.from, until: one.until, lane }, lane: 0, y: 0, h: 11, ...more });
 
-test('a wait says for what, as far as there is room', () => {
+test('a wait says for what, where there is room', () => {
   const one = open(logs().get('overlap'));
   const lanes = lanesOf(one);
   const [host] = lanes.threads.values();
@@ -468,7 +468,7 @@ test('what was queued says behind what, in its lane', () => {
   assert.equal(chosen({ run: one, lanes }, { lanes: [stream], y: 0, h: 15 }, [{ ...note, end: 30 }], width, everywhere).length, 0, 'or nothing');
 });
 
-test('a folded row has words where no other lane has a slice', () => {
+test('a folded row has words where one lane is busy', () => {
   const one = script(...kernel(1, 1, 0, 10, 400), ...kernel(2, 2, 1, 300, 700), ...kernel(3, 3, 0, 800, 1100));
   const lanes = lanesOf(one);
   const [zero, first] = [...lanes.cards.get('cuda:0').streams.values()];
@@ -484,7 +484,7 @@ test('a folded row has words where no other lane has a slice', () => {
 
 const part = (from, to, main = to - from) => ({ from, to, main });
 
-test('a step that can be seen in the whole run is shown there', () => {
+test('a step seen in the whole run is shown there', () => {
   assert.equal(followed(null, part(100, 200), 1000, 1000), null);
   assert.ok(!isTiny(null, part(100, 124), 1000, 1000) && isTiny(null, part(100, 123), 1000, 1000));
 });

@@ -108,7 +108,7 @@ test('a lane is as thick as its bandwidth', () => {
   for (const [w, h] of SIZES) assert.equal(layout(state, w, h).bus.lanes.get('cuda:0').h2d.thick, wide);
 });
 
-test('a link that is drawn narrower than its bandwidth says so', () => {
+test('a link drawn narrower than its bandwidth says so', () => {
   const links = (bus, peer) => {
     const state = initial();
     const card = (name) => ({ name, kind: 'sim', capacity: 1 << 30, model: { bus_bandwidth: bus, peer_bandwidth: peer } });
@@ -482,7 +482,7 @@ function crowd(count) {
   return state;
 }
 
-test('of five hundred tensors those in use stand out of groups', () => {
+test('of five hundred tensors those in use stand out', () => {
   const state = crowd(500);
   const [a, b] = [450, 499]; // beyond those that have boxes otherwise
   const now = [{ type: 'op', id: 9, ins: [a], outs: [b], fresh: false, event: { in: [{ tensor: a, storage: a }], out: [{ tensor: b, storage: b }] } }];

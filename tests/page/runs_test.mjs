@@ -46,7 +46,7 @@ function host(runs, shown = null) {
 }
 const run = (number, steps, more = {}) => ({ number, steps: Array(steps).fill({}), ended: true, total: 100, ...more });
 
-test('a link goes to its run and step once they are here', () => {
+test('a link goes to its run and step when here', () => {
   const growing = run(2, 3, { ended: false });
   const at = host([run(1, 9), growing]);
   const visit = visits(at);
@@ -61,7 +61,7 @@ test('a link goes to its run and step once they are here', () => {
   assert.deepEqual(at.did, [['select', 2], ['go', 4]]);
 });
 
-test('a link to what is not here is said, with what is', () => {
+test('a link to what is not here is said', () => {
   const at = host([run(3, 9), run(4, 9)], run(4, 9));
   const visit = visits(at);
   visit.go({ run: 7, step: 2, wrong: [] }, 4);
@@ -94,7 +94,7 @@ test('a log in pieces of any size gives its events', async () => {
   assert.match(cut.note, /a\.jsonl: line 2, the last one, is incomplete/);
 });
 
-test('a bad file is refused by its name, line and fix', async () => {
+test('a bad file is refused by name, line and fix', async () => {
   const bad = async (content, words) => assert.rejects(readLog(file(content, 'b.jsonl')), (e) => words.test(e.message) || assert.fail(e.message));
   await bad('', /^b\.jsonl is empty\. Record a run/);
   await bad('hello\n', /^b\.jsonl, line 1: this is not JSON\. Open a file that FERRY_TRACE wrote/);

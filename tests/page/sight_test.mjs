@@ -30,7 +30,7 @@ test('distance and simulation are those that were published', () => {
   assert.ok(Math.abs(contrast('#767676', '#ffffff') - 4.54) < 0.01);
 });
 
-test('two tensors differ in pattern, or in colour for every eye', () => {
+test('two tensors differ in pattern, or colour for every eye', () => {
   for (let i = 0; i < ALL; i++) {
     for (let j = 0; j < i; j++) {
       const [a, b] = [tensorStyle(i), tensorStyle(j)];
@@ -58,7 +58,7 @@ test('a box stands out of its ground for every eye', () => {
   });
 });
 
-test('what is written now stands out for every eye, in each box', () => {
+test('what is written now stands out for every eye', () => {
   everywhere((eye, colors, where) => {
     assert.ok(apart(eye, NOW, colors.ink) > 30, `of brackets and rows, ${where}`);
     for (let i = 0; i < PATTERNS.length; i++) {
@@ -68,7 +68,7 @@ test('what is written now stands out for every eye, in each box', () => {
   });
 });
 
-test('an error is another colour than what is written now, for every eye', () => {
+test('an error differs from what is written now', () => {
   everywhere((eye, colors, where) => assert.ok(apart(eye, colors.bad, NOW) > CLEAR, `${where}: ${apart(eye, colors.bad, NOW).toFixed(1)}`));
 });
 

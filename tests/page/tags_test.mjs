@@ -100,7 +100,7 @@ test('a tag tells shape, strides and bytes', () => {
   assert.equal(describe({ name: 'col', ...views['a column'] }, 96), 'col (4,), strides (6,): bytes 12 to 87 in 4 pieces');
 });
 
-test('the order in which a tensor sees its elements is said', () => {
+test('the order in which elements are seen is said', () => {
   const said = (view) => orderOf(view).join(' | ');
   assert.equal(said(tensor([4, 6], [6, 1])), 'elements 0 to 23 | 0 to 23');
   assert.equal(said(tensor([6], [1], 6, 'int64')), 'elements 6 to 11 | 6 to 11');
