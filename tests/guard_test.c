@@ -230,8 +230,12 @@ static void a_crash_has_the_line_at_which_it_happened(void **state)
     (void)state;
     run_in_child(read_unmapped);
     assert_true(crash_is_at(unmapped_at));
+#if !defined(__SANITIZE_ADDRESS__) /* its own strlen stands between */
     run_in_child(measure_no_text);
     assert_true(crash_is_at(measured_at));
+#else
+    (void)measured_at, (void)measure_no_text;
+#endif
 }
 
 static void without_addr2line_a_crash_has_no_line(void **state)
