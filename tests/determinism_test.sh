@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The same program writes the same log, byte for byte: from another checkout built without optimization, with
-# and without address randomization, in another environment and folder, under load, with one BLAS thread and two, and
-# in the ASan build. `values` events are not guaranteed. LONG=1 repeats the runs under load.
+# The same program writes the same log, byte for byte: from another checkout, with and without address randomization, in
+# another environment and folder, under load, with one BLAS thread and two, and in the ASan build. `values` events are not
+# guaranteed. LONG=1 builds the other checkout's library as well, and repeats the runs under load.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim
 B=$(realpath "$B")
@@ -34,11 +34,14 @@ loaded() {
     return $status
 }
 
-# A second checkout in a folder of another name and depth; -O0 builds faster and must give the same log.
+# A second checkout in a folder of another name and depth, without optimization, which must give the same log. Its library
+# is this one, unless LONG.
 other=$work/a/deeper/checkout
 checkout() {
-    mkdir -p "$other" && cp -r Makefile .ci lib kernels viewer lessons www "$other" &&
-        (cd "$other" && make -s NVCC= B=out OPT=-O0 "${ids[@]/#/out/solutions/}")
+    local built=()
+    mkdir -p "$other/out" && cp -r Makefile .ci lib kernels viewer lessons www "$other" || return 1
+    [[ -n ${LONG:-} ]] || { cp "$B"/libferry{,-view}.a "$other/out" && built=(-o out/libferry.a -o out/libferry-view.a); }
+    (cd "$other" && make -s NVCC= B=out OPT=-O0 FAST= "${built[@]}" "${ids[@]/#/out/solutions/}")
 }
 
 ids=()

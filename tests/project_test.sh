@@ -91,7 +91,7 @@ guide_example() { # with only the lines that CONTRIBUTING.md shows, its operatio
         { git ls-files -z 2>/dev/null || find . -path ./build -prune -o -path '*/node_modules' -prune -o -type f -print0; } |
         xargs -0 cp --parents -t "$work/example" || return 1
     (cd "$work/example" && git apply -C1 --recount "$work/example.diff" &&
-        make -s NVCC= B=b OPT=-O0 b/tests/op_table_test b/tests/fuzz && b/tests/op_table_test && b/tests/fuzz --programs 1500)
+        make -s NVCC= B=b OPT=-O0 FAST= b/tests/op_table_test b/tests/fuzz && b/tests/op_table_test && b/tests/fuzz --programs 1500)
 }
 readme_links() { # every file that the guides name exists
     local missing=0 guide target
