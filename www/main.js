@@ -273,6 +273,8 @@ function showOutput() {
 const OVER = 'The program and its server have ended. You can still use this page.';
 
 const died = (run) => run.killed && run.what !== 'demo';
+// A server that is told to stop may not have said so any more: the program did.
+const hasEnded = (run) => run?.ended || run?.events.at(-1)?.kind === 'end';
 
 let mislinked = ''; // what a link asked for and is not here, until the reader chose something else
 let unsettled = ''; // a conflict that the learner has to resolve; shown whenever there is no other notice
@@ -398,7 +400,7 @@ const on = {
     if (state === 'open' && before !== 'open') notice('');
     if (state === 'lost') {
       if (mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
-      else notice(mode === 'view' && shown?.ended ? OVER : 'The server does not answer; reconnecting. You can still use this page.');
+      else notice(mode === 'view' && hasEnded(shown) ? OVER : 'The server does not answer; reconnecting. You can still use this page.');
     }
     if (state === 'replaced' && token) notice('Another Ferry run uses this address now: open the URL that it printed. You can still use this page.');
     else if (state === 'replaced' || state === 'refused') {
