@@ -84,6 +84,99 @@ static void looks_at_the_end(void)
     fy_item(most);
 }
 
+enum { LARGE = 4 << 20 };
+
+static void sends_in_the_same_stream(void)
+{
+    fy_tensor *next = fy_rand((LARGE), .pin_memory = true), *w = fy_ones((LARGE), .device = "cuda");
+    fy_tensor *there = fy_empty((LARGE), .device = "cuda");
+    fy_cuda_stream(), fy_cuda_event();
+    for (int i = 0; i < 3; i++) {
+        fy_tensor *y = fy_add(w, w);
+        fy_copy_(there, next, .non_blocking = true);
+        fy_print(fy_sum(fy_add(there, y)));
+    }
+}
+
+static void sends_in_its_own_stream(void)
+{
+    fy_tensor *next = fy_rand((LARGE), .pin_memory = true), *w = fy_ones((LARGE), .device = "cuda");
+    fy_tensor *there = fy_empty((LARGE), .device = "cuda");
+    fy_stream *own = fy_cuda_stream();
+    fy_event *used = fy_cuda_event(), *sent = fy_cuda_event();
+    for (int i = 0; i < 3; i++) {
+        if (i) fy_event_record(used);
+        fy_tensor *y = fy_add(w, w);
+        FY_STREAM(own)
+        {
+            if (i) fy_event_wait(used);
+            fy_copy_(there, next, .non_blocking = true);
+            fy_event_record(sent);
+        }
+        fy_event_wait(sent);
+        fy_print(fy_sum(fy_add(there, y)));
+    }
+}
+
+static void brings_back_first(void)
+{
+    fy_tensor *w = fy_ones((LARGE), .device = "cuda"), *back = fy_empty((LARGE), .pin_memory = true);
+    fy_tensor *a = fy_add(w, w);
+    fy_copy_(back, a);
+    fy_print(fy_sum(fy_mul(w, w)));
+    fy_print(fy_sum(back));
+}
+
+static void brings_back_beside(void)
+{
+    fy_tensor *w = fy_ones((LARGE), .device = "cuda"), *back = fy_empty((LARGE), .pin_memory = true);
+    fy_stream *own = fy_cuda_stream();
+    fy_event *made = fy_cuda_event(), *here = fy_cuda_event();
+    fy_tensor *a = fy_add(w, w);
+    fy_event_record(made);
+    FY_STREAM(own)
+    {
+        fy_event_wait(made);
+        fy_copy_(back, a, .non_blocking = true);
+        fy_event_record(here);
+    }
+    fy_print(fy_sum(fy_mul(w, w)));
+    fy_event_synchronize(here);
+    fy_print(fy_sum(back));
+}
+
+static void goes_for_a_small_sum(void)
+{
+    fy_free(fy_ones((4), .device = "cuda"));
+    for (int i = 0; i < 3; i++) {
+        fy_tensor *x = fy_to(fy_rand((1024)), "cuda");
+        fy_print(fy_cpu(fy_sum(fy_add(x, x))));
+    }
+}
+
+static void stays_for_a_small_sum(void)
+{
+    fy_free(fy_ones((4), .device = "cuda"));
+    for (int i = 0; i < 3; i++) {
+        fy_tensor *x = fy_rand((1024));
+        fy_print(fy_sum(fy_add(x, x)));
+    }
+}
+
+static void looks_into_what_it_sends(void)
+{
+    fy_tensor *next = fy_rand((LARGE)), *w = fy_ones((LARGE), .device = "cuda");
+    fy_tensor *y = fy_add(w, w), *there = fy_to(next, "cuda");
+    ((float *)fy_data(next))[0] = 1;
+    fy_print(fy_sum(fy_add(there, y)));
+}
+
+static void leaks_each_time(void)
+{
+    fy_tensor *x = fy_ones((1 << 20), .device = "cuda"); /* 4 MiB */
+    for (int i = 0; i < 6; i++) fy_relu(x);
+}
+
 static void copies_pageable(void)
 {
     fy_tensor *x = fy_rand((1024, 1024)), *there = fy_empty((1024, 1024), .device = "cuda");
@@ -203,6 +296,9 @@ static void a_changed_run_ends_as_the_corrected_one(void **state)
         {"round-trip", goes_to_and_fro, goes_once},
         {"created-then-moved", makes_it_here, makes_it_there},
         {"hidden-sync", looks_in_every_step, looks_at_the_end},
+        {"missed-overlap", sends_in_the_same_stream, sends_in_its_own_stream},
+        {"missed-overlap", brings_back_first, brings_back_beside},
+        {"copy-dearer-than-op", goes_for_a_small_sum, stays_for_a_small_sum},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         record(pairs[i].program);
@@ -232,6 +328,44 @@ static void a_pinned_copy_is_told_as_direct(void **state)
     assert_non_null(strstr(out.data, "\"was_async\":true,\"route\":\"direct\""));
     assert_non_null(strstr(out.data, "page-lock the memory is not included"));
     free(out.data);
+    findings_free(&f);
+    feed_free(run);
+}
+
+/* ---- what cannot be tried ---- */
+
+static void what_cannot_be_tried_says_why(void **state)
+{
+    (void)state;
+    findings f;
+    fy_text list = {0}, out = {0};
+    record(looks_into_what_it_sends);
+    feed *run = open_run();
+    findings_of_feed(&f, run);
+    const finding *x = finding_of(&f, "missed-overlap", 0);
+    assert_non_null(x);
+    assert_null(x->change);
+    findings_json(&f, 100, &list);
+    fy_text_add(&list, "", 1);
+    assert_non_null(strstr(list.data, "\"no_try\":\"the program has a raw pointer to these bytes"));
+    assert_int_equal(fy_run_whatif(run, "missed-overlap", x->seq, &out, err, sizeof err), 422);
+    free(list.data);
+    free(out.data);
+    findings_free(&f);
+    feed_free(run);
+}
+
+static void what_leaks_is_told_in_bytes(void **state)
+{
+    (void)state;
+    findings f;
+    record(leaks_each_time);
+    feed *run = open_run();
+    findings_of_feed(&f, run);
+    const finding *x = finding_of(&f, "leak", 0);
+    assert_non_null(x);
+    assert_null(x->change);
+    assert_non_null(strstr(x->no_try, "at most 8 MiB would be allocated on cuda:0 at once, and not 28 MiB"));
     findings_free(&f);
     feed_free(run);
 }
@@ -401,6 +535,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_change_changes_no_byte),
         cmocka_unit_test(a_changed_run_ends_as_the_corrected_one),
+        cmocka_unit_test(what_cannot_be_tried_says_why),
+        cmocka_unit_test(what_leaks_is_told_in_bytes),
         cmocka_unit_test(a_pinned_copy_is_told_as_direct),
         cmocka_unit_test(a_graded_run_can_be_tried),
         cmocka_unit_test(a_measured_run_cannot_be_changed),

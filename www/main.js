@@ -413,7 +413,7 @@ const on = {
 
 // An example was played to its end.
 function watched(state) {
-  course?.watched(state.ledger);
+  course?.watched(state, shown.events);
   if (shown.watched) return;
   shown.watched = true;
   showOutput();

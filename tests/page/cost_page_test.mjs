@@ -75,6 +75,19 @@ check('a change is tried by keyboard and left again', async () => {
   }
 });
 
+check('a finding that cannot be tried says why', async () => {
+  const { page, stop } = await viewed(['full'], 8974);
+  try {
+    await found(page);
+    const leak = page.locator('#finding-list li', { hasText: 'every iteration leaves' });
+    assert.match(await leak.innerText(), /No what-if: .* is not modelled\. .* at most 280 MiB would be allocated on cuda:0 at once, and not 480 MiB\./);
+    assert.equal(await leak.locator('.try').count(), 0);
+    await done(page);
+  } finally {
+    await stop();
+  }
+});
+
 check('the ledger of a changed run is that of ferry whatif', async () => {
   const { page, stop } = await viewed(['two-cards-no-peer'], 8964);
   try {

@@ -107,9 +107,19 @@ void say_fix(finding *x, const char *format, ...)
     va_end(args);
 }
 
+/* An occurrence that cannot be tried ends what could be tried of the others. */
+void say_no_try(finding *x, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(x->no_try, sizeof x->no_try, format, args);
+    va_end(args);
+    x->change = NULL;
+}
+
 void could_try(finding *x, const char *change, const act *a, replay_how how, int64_t value)
 {
-    if (!x) return;
+    if (!x || *x->no_try) return;
     if (x->edit_count == x->edit_room) {
         x->edit_room = x->edit_room ? 2 * x->edit_room : 4;
         x->edits = memory_realloc(x->edits, (size_t)x->edit_room, sizeof *x->edits, "the findings");

@@ -36,6 +36,7 @@ typedef struct finding {
     int64_t ns, bytes;         /* the cost; 0: none, or unknown */
     char what[480], fix[320];  /* the first occurrence, in a sentence or two; what to do */
     const char *change; /* what `ferry whatif` and the page can try: "without the second copies"; NULL: nothing */
+    char no_try[200];   /* why they cannot, where they could be expected to; "": nothing is said */
     replay_edit *edits; /* likewise, as changes of events; in no order */
     int edit_count, edit_room;
     int next; /* internal to findings.c: the next finding of the same line; -1 */

@@ -172,6 +172,7 @@ void written_now(const history *h, int a, int *written_by);
 finding *found(findings *f, const history *h, int site, int act, int64_t ns, int64_t bytes);
 __attribute__((format(printf, 2, 3))) void say_what(finding *x, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void say_fix(finding *x, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void say_no_try(finding *x, const char *format, ...); /* no what-if: ... */
 /* What-if can undo an occurrence of the finding by changing the event of this act: `change` says how, in the words of
  * "the same run, without the second copies". x may be NULL. */
 void could_try(finding *x, const char *change, const act *a, replay_how how, int64_t value);

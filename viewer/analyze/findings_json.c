@@ -27,6 +27,7 @@ static void add_finding(fy_text *to, const finding *x)
     text_field(to, "what", x->what);
     text_field(to, "fix", x->fix);
     if (x->change) text_field(to, "try", x->change);
+    if (*x->no_try) text_field(to, "no_try", x->no_try);
     fy_text_str(to, "}");
 }
 

@@ -101,7 +101,8 @@ void rule_many_small(findings *f, const history *h)
 typedef struct island {
     int parent, ops, in, out;
     int first_in, last_out, work; /* the first copy in, the last copy out, the first op on what was copied in; -1 */
-    bool mixed;                   /* another card is involved */
+    bool mixed, within;           /* another card is involved; it copies within the card */
+    int found;                    /* its finding, by index; -1 */
     int64_t copies, bytes, card_ns;
     double host_ns; /* modelled time of the same ops on the host */
 } island;
@@ -145,6 +146,7 @@ static void add_to_island(const history *h, island *to, int i)
         to->last_out = i;
     }
     if (a->dir == FY_WORD_p2p) to->mixed = true;
+    if (a->dir == FY_WORD_d2d) to->within = true;
     to->copies += act_ns(h, a);
     to->bytes += a->bytes;
 }
@@ -159,13 +161,16 @@ static const char *copies_text(const history *h, const act *c, int more, int fro
     return out;
 }
 
-static void judge_island(findings *f, const history *h, const island *l)
+static void judge_island(findings *f, const history *h, island *l)
 {
     if (l->work < 0 || !l->in || !l->out || l->mixed) return;
     int64_t saved = (int64_t)(l->host_ns < 1e15 ? l->host_ns : 1e15) - l->card_ns;
     if (l->copies <= saved) return;
     const act *a = &h->acts[l->work], *in = &h->acts[l->first_in], *out = &h->acts[l->last_out];
     finding *x = found(f, h, a->site, l->work, l->copies - saved, l->bytes);
+    if (x) l->found = (int)(x - f->list);
+    if (x && l->within)
+        say_no_try(x, "some of this work copies within the card, and how long the CPU would take is not modelled");
     if (!x || x->times > 1) return;
     char card[16], sent[160], back[160], others[32] = "", took[32], faster[32];
     if (l->ops > 1) snprintf(others, sizeof others, " and %d more operation%s", l->ops - 1, l->ops > 2 ? "s" : "");
@@ -185,7 +190,7 @@ void rule_dearer_than_op(findings *f, const history *h)
     island *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");
     bool *set_up = set_up_copies(h);
     for (int i = 0; i < h->storage_count; i++)
-        all[i] = (island){.parent = i, .first_in = -1, .last_out = -1, .work = -1};
+        all[i] = (island){.parent = i, .first_in = -1, .last_out = -1, .work = -1, .found = -1};
 
     for (int i = 0; i < h->act_count; i++)
         if (act_on_card(&h->acts[i])) join_all(h, all, &h->acts[i]);
@@ -196,6 +201,13 @@ void rule_dearer_than_op(findings *f, const history *h)
 
     for (int i = 0; i < h->storage_count; i++)
         if (all[i].parent == i) judge_island(f, h, &all[i]);
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        int at = act_on_card(a) ? join_all(h, all, a) : -1, x = at >= 0 ? all[root_of(all, at)].found : -1;
+        if (x >= 0)
+            could_try(&f->list[x], "on the CPU, without these copies", a,
+                      a->kind == FY_KIND_op ? REPLAY_ON_HOST : REPLAY_LEAVE_OUT, 0);
+    }
     free(set_up);
     free(all);
 }

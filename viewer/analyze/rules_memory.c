@@ -13,6 +13,7 @@
  * after the other, and each is still allocated at the end though it was not accessed after the next one was created. A
  * line may create several storages per iteration: the op that filled them tells them apart (their role). */
 typedef struct leaking {  /* by role */
+    int role;             /* its number, which the list of all storages gives */
     int next, left, grew; /* next: the storage created after this one; left: leaked storages; grew: those with a next */
     int first, last;      /* of the leaked storages */
     int64_t bytes;
@@ -20,7 +21,7 @@ typedef struct leaking {  /* by role */
 
 /* Fills in the list, an entry per role, from the last storage to the first so that `next` is known. A role's last
  * storage counts only together with others: by itself it may still be in use. */
-static int count_leaks(const history *h, leaking *list)
+static int count_leaks(const history *h, leaking *list, int *role_of)
 {
     id_map roles = {0};
     int count = 0;
@@ -30,7 +31,7 @@ static int count_leaks(const history *h, leaking *list)
         const act *filled = s->first_touch >= 0 ? &h->acts[s->first_touch] : NULL;
         int op = filled && filled->kind == FY_KIND_op ? filled->name : -1;
         int *at = map_at(&roles, ((uint64_t)(op + 2) << 32) + (uint64_t)s->site);
-        if (*at < 0) list[ *at = count++] = (leaking){.next = -1, .last = i};
+        if (*at < 0) list[count] = (leaking){.role = count, .next = -1, .last = i}, *at = count++;
 
         leaking *l = &list[*at];
         bool lives = s->live && s->freed < 0 && !s->answered;
@@ -39,6 +40,7 @@ static int count_leaks(const history *h, leaking *list)
             l->grew += l->next >= 0;
             l->first = i;
             l->bytes += s->bytes;
+            role_of[i] = l->role;
         }
         l->next = i;
     }
@@ -52,8 +54,44 @@ static int by_first(const void *pa, const void *pb)
     return a->first - b->first;
 }
 
+/* The most bytes that were allocated at once on a device; early: the storages, if any, that are freed after their last
+ * use instead. */
+static int64_t peak_of(const history *h, int device, const bool *early)
+{
+    int64_t *change = memory_zeroed((size_t)h->act_count + 2, sizeof *change, "the findings"), live = 0, peak = 0;
+    for (int i = 0; i < h->storage_count; i++) {
+        const storage *s = &h->storages[i];
+        if (s->device != device || s->born < 0) continue;
+        int freed = early && early[i] ? (s->last_touch > s->born ? s->last_touch : s->born) + 1 : s->freed;
+        change[s->born] += s->bytes;
+        if (freed >= 0) change[freed] -= s->bytes;
+    }
+    for (int i = 0; i <= h->act_count; i++) {
+        live += change[i];
+        if (live > peak) peak = live;
+    }
+    free(change);
+    return peak;
+}
+
+static void say_peaks(finding *x, const history *h, const leaking *group, int count, const int *role_of)
+{
+    char card[16], most[32], least[32];
+    int device = h->storages[group->first].device;
+    bool *early = memory_zeroed((size_t)h->storage_count + 1, sizeof *early, "the findings");
+    for (int i = 0; i < h->storage_count; i++)
+        for (int k = 0; k < count; k++) early[i] |= role_of[i] == group[k].role;
+    say_no_try(x,
+               "what the allocator would use again is not modelled. Freed after their last use, at most %s would be "
+               "allocated on %s at once, and not %s",
+               amount_of(peak_of(h, device, early), least), device_name(device, card),
+               amount_of(peak_of(h, device, NULL), most));
+    free(early);
+}
+
 /* Roles that leak during the same part of the run are one loop, and one finding, at the first of them. */
-static void report_leak(findings *f, const history *h, const leaking *group, int count, const int *handles)
+static void report_leak(findings *f, const history *h, const leaking *group, int count, const int *handles,
+                        const int *role_of)
 {
     const storage *s = &h->storages[group->first];
     int64_t bytes = 0;
@@ -65,6 +103,7 @@ static void report_leak(findings *f, const history *h, const leaking *group, int
     finding *x = found(f, h, s->site, s->born, 0, bytes);
     if (!x || x->times > 1) return;
     x->times = iterations;
+    say_peaks(x, h, group, count, role_of);
 
     char card[16], words[320] = ""; /* "y (line 6), the result of mul (line 9, 10 times)" */
     size_t n = 0;
@@ -95,7 +134,8 @@ void rule_leak(findings *f, const history *h)
     }
 
     leaking *list = memory_zeroed((size_t)h->storage_count + 1, sizeof *list, "the findings");
-    int all = count_leaks(h, list), count = 0;
+    int *role_of = by_storage(h); /* of those that leak */
+    int all = count_leaks(h, list, role_of), count = 0;
     for (int i = 0; i < all; i++)
         if (list[i].grew > 1) list[count++] = list[i];
     if (count) qsort(list, (size_t)count, sizeof *list, by_first);
@@ -103,8 +143,9 @@ void rule_leak(findings *f, const history *h)
         int last = list[i].last;
         for (end = i + 1; end < count && list[end].first <= last; end++)
             if (list[end].last > last) last = list[end].last;
-        report_leak(f, h, &list[i], end - i, handles);
+        report_leak(f, h, &list[i], end - i, handles, role_of);
     }
+    free(role_of);
     free(handles);
     free(list);
 }

@@ -152,7 +152,13 @@ static void missed_overlap(findings *f, const history *h, int i, const act *copy
 {
     char line[96];
     finding *x = found(f, h, copy->site, i, ns, copy->bytes);
-    if (!x || x->times > 1) return;
+    if (!x) return;
+    could_try(x, "with these copies in a stream of their own", copy, REPLAY_OVERLAP, 0);
+    int ends[] = {copy->src.storage, copy->dst.storage};
+    for (int k = 0; k < 2; k++)
+        if (ends[k] < 0 || h->storages[ends[k]].opened >= 0)
+            say_no_try(x, "the program has a raw pointer to these bytes, so the log does not tell when it needs them");
+    if (x->times > 1) return;
     say_what(x, "the copy of %s and %.40s at %s are independent, but ran one after the other%s.",
              name_of(h, copy->src.tensor), op->name >= 0 ? h->names[op->name] : "the work",
              line_of(h, op->site, copy->site, line),

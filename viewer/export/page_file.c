@@ -20,7 +20,7 @@
 
 static const char icon_link[] = "<link rel=\"icon\" href=\"./icon.svg\" type=\"image/svg+xml\">";
 static const char editor_link[] = "<link rel=\"stylesheet\" href=\"./library/codemirror.css\">\n"
-                                  "<link rel=\"stylesheet\" href=\"./lessons/editor.css\">"; /* bundle.c: no editor */
+                                  "<link rel=\"stylesheet\" href=\"./lessons/lessons.css\">"; /* bundle.c: no editor */
 static const char style_link[] = "<link rel=\"stylesheet\" href=\"./style.css\">";
 static const char licence_link[] =
     "<p class=\"small\">The editor is CodeMirror: <a href=\"./licences.txt\" target=\"_blank\">licence</a>.</p>";

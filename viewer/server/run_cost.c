@@ -63,9 +63,11 @@ static void note(fy_text *head, int *count, const char *text)
 static void add_head(const finding *x, const ledger *logged, fy_text *out)
 {
     int notes = 0;
-    bool pins = false, moves = false;
+    bool pins = false, moves = false, stays = false, overlaps = false;
     for (int i = 0; i < x->edit_count; i++) {
-        pins |= x->edits[i].how == REPLAY_PIN;
+        overlaps |= x->edits[i].how == REPLAY_OVERLAP;
+        pins |= x->edits[i].how == REPLAY_PIN || overlaps;
+        stays |= x->edits[i].how == REPLAY_ON_HOST;
         moves |= x->edits[i].how == REPLAY_ON_CARD;
     }
     fy_text_printf(out, "{\"rule\":\"%s\",\"try\":", x->rule->name);
@@ -74,6 +76,14 @@ static void add_head(const finding *x, const ledger *logged, fy_text *out)
     if (pins) note(out, &notes, "The time that it takes to page-lock the memory is not included.");
     if (moves)
         note(out, &notes, "The card is assumed to do the same arithmetic and to move the same bytes as the CPU did.");
+    if (stays)
+        note(out, &notes,
+             "The CPU is assumed to do the same arithmetic and to move the same bytes as the card did; memory is "
+             "allocated on the card as before.");
+    if (overlaps)
+        note(out, &notes,
+             "What needs a copied tensor waits for its copy: for that, each copy's event and each wait take the time "
+             "of a call.");
     if (logged->untold) note(out, &notes, "Time between Ferry's calls is the same in both runs.");
     if (logged->queries) note(out, &notes, "Each query whether work has ended keeps its logged answer.");
     fy_text_str(out, "]}\n");

@@ -25,6 +25,29 @@ int action_copy_wait(const trace *t, int i)
     return -1;
 }
 
+static int add_uses(const fy_event *e, fy_ref refs, bool writes, action_use out[ACTION_USES], int n)
+{
+    fy_use use;
+    for (size_t k = 0; n < ACTION_USES && fy_event_use(e, refs, k, &use); k++)
+        out[n++] = (action_use){use.storage, writes};
+    return n;
+}
+
+int action_uses(const trace *t, int i, action_use out[ACTION_USES])
+{
+    const fy_event *e = &t->events[i];
+    switch (e->kind) {
+    case FY_KIND_op: return add_uses(e, e->is.op.out, true, out, add_uses(e, e->is.op.in, false, out, 0));
+    case FY_KIND_copy:
+        out[0] = (action_use){e->is.copy.src.storage, false};
+        out[1] = (action_use){e->is.copy.dst.storage, true};
+        return 2;
+    case FY_KIND_host_read: out[0] = (action_use){e->is.host_read.storage, false}; return 1;
+    case FY_KIND_host_write: out[0] = (action_use){e->is.host_write.storage, true}; return 1;
+    default: return 0;
+    }
+}
+
 static void read_complete(const trace *t, int i, uint32_t id, action *a)
 {
     int j = action_complete(t, i, id);

@@ -31,11 +31,21 @@ typedef struct action {
     int64_t start, end; /* ns; -1: not in the log */
 } action;
 
+typedef struct action_use {
+    uint32_t storage;
+    bool writes;
+} action_use;
+
+enum { ACTION_USES = 16 };
+
 int action_card(uint8_t device); /* 1: cuda:0 ...; 0: the host, or no device */
 action action_read(const trace *t, int i);
 /* The complete event of work `id`, and the wait at the start of a blocking copy; both follow the event i of the work
  * within a few events. -1: not there. */
 int action_complete(const trace *t, int i, uint32_t id);
 int action_copy_wait(const trace *t, int i);
+
+/* The storages that event i reads and writes, as the program and its cards do; returns how many. */
+int action_uses(const trace *t, int i, action_use out[ACTION_USES]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "replay.h"
 #include "run_work.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,14 @@
 #include "memory.h"
 #include "record_fields.h"
 #include "action.h"
+
+/* A storage on the changed timeline. */
+typedef struct storage_times {
+    int64_t wrote, used; /* when the cards' work that wrote it, or used it at all, has ended; 0: there is none */
+    int64_t filled,
+        left;         /* when a copy in a stream of its own has written it, or read it, and the host has not waited */
+    int card, waited; /* of that copy: its card; the stream that waits for it already; -1: none */
+} storage_times;
 
 typedef struct timeline {
     fy_timing *card[REPLAY_CARDS]; /* 1: cuda:0 ...; [0], the host, is unused */
@@ -28,6 +37,11 @@ typedef struct replayer {
     const trace *t;
     const replay_plan *plan;
     timeline logged, changed;
+    storage_times *storages; /* by id, if copies overlap; else NULL */
+    int64_t last_storage;
+    int streams;                       /* that the log uses, from 0 on */
+    double host_flops, host_bandwidth; /* per second */
+    int64_t host_overhead;
     int cards, edit;       /* edit: the next one */
     int64_t thread, chunk; /* the smallest staging buffer */
     char *err;
@@ -124,6 +138,8 @@ static action apply_plan(const replay_plan *plan, const replay_edit *edit, const
     if (moves) a.copy.pinned |= edit->how == REPLAY_PIN;
     if (moves) a.peer |= edit->how == REPLAY_PEER;
     if (moves && edit->how == REPLAY_RESIZE) a.bytes = edit->value, a.copy.bytes = (size_t)edit->value;
+    if (edit && edit->how == REPLAY_OVERLAP && a.kind == COPY) a.copy.pinned = a.copy.async = true;
+    if (edit && edit->how == REPLAY_ON_HOST && a.kind == OP) a.kind = HOST;
     if (edit && edit->how == REPLAY_ON_CARD && a.kind == HOST && e->kind == FY_KIND_op)
         a.kind = OP, a.card = (int)edit->value, a.stream = 0;
     return a;
@@ -136,6 +152,84 @@ static const replay_edit *edit_of(replayer *p, const fy_event *e)
     while (p->edit < plan->edit_count && plan->edits[p->edit].seq < (int64_t)e->seq) p->edit++;
     const replay_edit *edit = p->edit < plan->edit_count ? &plan->edits[p->edit] : NULL;
     return edit && edit->seq == (int64_t)e->seq ? edit : NULL;
+}
+
+/* ---- copies in streams of their own ---- */
+
+static storage_times *storage_of(replayer *p, uint32_t id)
+{
+    return p->storages && id > 0 && id <= p->last_storage ? &p->storages[id] : NULL;
+}
+
+/* A call on a card that takes its overhead alone: to record an event, or to let a stream wait for one. */
+static void pay_call(replayer *p, int card)
+{
+    fy_time t;
+    fy_timing_call(p->changed.card[card], p->changed.now, &t);
+    p->changed.now += t.held;
+    p->changed.ledger.held += t.held;
+    p->changed.ledger.overhead += t.overhead;
+}
+
+/* What event i uses and a copy in a stream of its own has not finished: a card's work waits in its stream, the host
+ * until the copy has ended. */
+static void await_copies(replayer *p, int i, const action *b)
+{
+    action_use uses[ACTION_USES];
+    bool on_card = b->kind == OP || b->kind == COPY || b->kind == PEER_COPY;
+    int64_t until = 0;
+    int card = 0;
+    for (int n = p->storages ? action_uses(p->t, i, uses) : 0; n-- > 0;) {
+        storage_times *s = storage_of(p, uses[n].storage);
+        int64_t end = !s ? 0 : uses[n].writes && s->left > s->filled ? s->left : s->filled;
+        if (end <= 0 || (on_card && s->waited == b->stream && s->card == b->card)) continue;
+        if (end > until) until = end;
+        card = s->card;
+        if (on_card) s->waited = b->stream;
+        else s->filled = s->left = 0;
+    }
+    if (until && on_card) {
+        pay_call(p, card);
+        fy_timing_stream_wait(p->changed.card[b->card], b->stream, until);
+    } else if (until) {
+        fy_time t;
+        fy_timing_host_wait(p->changed.card[card], p->changed.now, until, &t);
+        p->changed.now += t.held;
+        p->changed.ledger.held += t.held;
+        p->changed.ledger.waits++;
+    }
+}
+
+/* Event i of a copy that leaves its stream: it waits for what it needs, and an event is recorded behind it. */
+static fy_time copy_aside(replayer *p, int i, action *b, fy_copy_work *done)
+{
+    const fy_ev_copy *is = &p->t->events[i].is.copy;
+    storage_times *src = storage_of(p, is->src.storage), *dst = storage_of(p, is->dst.storage);
+    int64_t needs = src ? src->wrote : 0;
+    if (dst && dst->used > needs) needs = dst->used;
+    b->stream = b->copy.stream = p->streams + (b->copy.dir == FY_WORD_d2h);
+    if (needs) {
+        pay_call(p, b->card); /* an event recorded behind that work */
+        pay_call(p, b->card);
+        fy_timing_stream_wait(p->changed.card[b->card], b->stream, needs);
+    }
+    fy_time got = perform(&p->changed, b, done);
+    pay_call(p, b->card);
+    if (src) src->left = got.end, src->card = b->card, src->waited = -1;
+    if (dst) dst->filled = got.end, dst->card = b->card, dst->waited = -1;
+    return got;
+}
+
+/* Event i has ended on a card of the changed timeline. */
+static void note_uses(replayer *p, int i, int64_t end)
+{
+    action_use uses[ACTION_USES];
+    for (int n = p->storages ? action_uses(p->t, i, uses) : 0; n-- > 0;) {
+        storage_times *s = storage_of(p, uses[n].storage);
+        if (!s) continue;
+        if (end > s->used) s->used = end;
+        if (uses[n].writes && end > s->wrote) s->wrote = end;
+    }
 }
 
 /* The grader's events follow the program's, and have no time of it. */
@@ -200,15 +294,35 @@ static void tell_work(replayer *p, int i, const action *a, int64_t before, const
         m[i].card = a->kind == OP ? (uint8_t)a->card : 0;
         if (copies) m[i].route = done->route, m[i].was_async = done->was_async, m[i].pinned = a->copy.pinned;
         if (copies) m[i].bytes = (int64_t)a->copy.bytes;
+        if (copies && a->stream >= p->streams) m[i].stream = (uint8_t)a->stream;
         if (j >= 0) m[j] = m[i], m[j].bytes = m[j].held = -1;
-        if (wait >= 0) { /* divided as lib/ops/transfer.c does */
-            fy_time call_cost;
+        if (wait >= 0 && m[i].stream) m[wait].left_out = true; /* it waits in its own stream */
+        else if (wait >= 0) { /* divided as lib/ops/transfer.c does */ fy_time call_cost;
             fy_timing_call(p->changed.card[a->card], 0, &call_cost);
             int64_t ns = got->start - before - call_cost.held;
             m[wait].held = ns < 0 ? 0 : ns < got->held ? ns : got->held;
             m[i].held -= m[wait].held;
         }
     }
+}
+
+/* An op of a card, computed by the host instead; roofline, as lib/devices/cpu.c. */
+static void run_on_host(replayer *p, int i, const action *a)
+{
+    double work = 1e9 * fmax((double)a->flops / p->host_flops, (double)a->bytes / p->host_bandwidth);
+    int64_t before = p->changed.now, ns = p->host_overhead + llround(fmin(work, (double)most_time));
+    p->changed.now += ns;
+    p->changed.ledger.own += ns;
+    replay_moment *m = p->plan->moments;
+    int j = complete_of(p, i);
+    if (!m) return;
+    m[i].held = ns;
+    m[i].on_host = true;
+    if (j < 0) return;
+    m[j].on_host = true;
+    m[j].start = before + p->host_overhead;
+    m[j].end = p->changed.now;
+    m[j].overhead = p->host_overhead;
 }
 
 /* ---- both timelines, step by step ---- */
@@ -257,16 +371,20 @@ static bool step(replayer *p, int i)
     action a = action_read(p->t, i);
     int64_t t = time_of(e);
     bool waits_for_event = a.event > 0 && (a.kind == STREAM_WAIT || a.kind == SYNC);
-    if (a.kind == NOTHING || (waits_for_event && p->logged.reached[a.event] < 0))
+    if (a.kind == NOTHING || (waits_for_event && p->logged.reached[a.event] < 0)) {
+        await_copies(p, i, &a);
         return tell_shift(p, i), true; /* never recorded: no wait */
+    }
     const replay_edit *edit = edit_of(p, e);
     bool left_out = edit && edit->how == REPLAY_LEAVE_OUT;
     action b = apply_plan(p->plan, edit, e, a);
+    bool aside = edit && edit->how == REPLAY_OVERLAP && b.kind == COPY;
     fy_copy_work went = {0};
     if (a.kind == HOST) {
         if (!advance_to(p, e, t - a.held)) return false;
         p->logged.now += a.held;
         p->logged.ledger.own += a.held;
+        if (!left_out) await_copies(p, i, &b);
         int64_t before = p->changed.now;
         if (b.kind != HOST && !left_out && is_valid(p, e, &b)) {
             fy_time got = perform(&p->changed, &b, &went);
@@ -282,12 +400,15 @@ static bool step(replayer *p, int i)
     fy_time cost;
     fy_timing_call(p->logged.card[a.card], 0, &cost);
     if (!advance_to(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
+    if (!left_out && !aside) await_copies(p, i, &b);
     int64_t before = p->changed.now;
     fy_time got = perform(&p->logged, &a, &went);
     if (left_out) tell_left_out(p, i);
+    else if (b.kind == HOST) run_on_host(p, i, &a);
     else {
-        fy_time other = perform(&p->changed, &b, &went);
+        fy_time other = aside ? copy_aside(p, i, &b, &went) : perform(&p->changed, &b, &went);
         tell_work(p, i, &b, before, &other, &went);
+        note_uses(p, i, other.end);
     }
 
     if (p->changed.now > most_time || fy_timing_tail(p->changed.card[a.card], -1) > most_time)
@@ -326,12 +447,23 @@ static bool read_params(replayer *p, json device, fy_card *card)
     return true;
 }
 
+static void read_host(replayer *p, json model)
+{
+    json flops = json_member(model, "flops_f32"), bandwidth = json_member(model, "memory_bandwidth");
+    json overhead = json_member(model, "call_overhead");
+    if (json_is_number(flops)) p->host_flops = json_number(flops);
+    if (json_is_number(bandwidth)) p->host_bandwidth = json_number(bandwidth);
+    if (json_is_number(overhead))
+        p->host_overhead = json_number(overhead) < (double)most_amount ? (int64_t)json_number(overhead) : -1;
+}
+
 static bool open_card(replayer *p, json device)
 {
     fy_card own, other;
     char name[64];
     text_of(json_member(device, "name"), name);
     int n = strncmp(name, "cuda:", 5) ? 0 : atoi(name + 5) + 1;
+    if (!strcmp(name, "cpu")) read_host(p, json_member(device, "model"));
     if (n <= 0 || n >= REPLAY_CARDS) return true;
     if (n != ++p->cards)
         return snprintf(p->err, p->room, "the session event lists its devices out of order; open an unedited log"),
@@ -381,6 +513,35 @@ static bool make_events(replayer *p)
     return true;
 }
 
+/* Copies that overlap need two streams that the log leaves free, and a view of each storage. */
+static bool make_room_aside(replayer *p)
+{
+    bool overlaps = false, hosts = false;
+    for (int i = 0; i < p->plan->edit_count; i++) {
+        overlaps |= p->plan->edits[i].how == REPLAY_OVERLAP;
+        hosts |= p->plan->edits[i].how == REPLAY_ON_HOST;
+    }
+    if (hosts &&
+        !(p->host_flops > 0 && p->host_bandwidth > 0 && p->host_overhead >= 0 && p->host_overhead < most_amount))
+        return snprintf(p->err, p->room, "the log has no model of the CPU; record it with FERRY_GPU=sim"), false;
+    for (int i = 0; i < p->t->count; i++) {
+        action_use uses[ACTION_USES];
+        action a = action_read(p->t, i);
+        if (a.stream >= p->streams && a.stream < FY_STREAMS) p->streams = a.stream + 1;
+        for (int n = overlaps ? action_uses(p->t, i, uses) : 0; n-- > 0;)
+            if (uses[n].storage > p->last_storage) p->last_storage = uses[n].storage;
+    }
+    if (!overlaps) return true;
+    if (p->streams + 2 > FY_STREAMS)
+        return snprintf(p->err, p->room, "the run uses all %d streams, so its copies cannot have their own",
+                        FY_STREAMS),
+               false;
+    if (p->last_storage > TRACE_MOST)
+        return snprintf(p->err, p->room, "the log has a storage id above %d; was it edited?", TRACE_MOST), false;
+    p->storages = memory_zeroed((size_t)p->last_storage + 1, sizeof *p->storages, "a replay");
+    return true;
+}
+
 static void close_timeline(timeline *w)
 {
     w->ledger.total = w->now;
@@ -395,13 +556,14 @@ static void close_timeline(timeline *w)
 bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
 {
     replayer p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
-    bool ok = open_cards(&p) && make_events(&p);
+    bool ok = open_cards(&p) && make_events(&p) && make_room_aside(&p);
     if (ok) tell_nothing(&p);
     for (int i = 0; ok && i < t->count; i++)
         if ((ok = step(&p, i))) tell_time(&p, i);
     int last = t->count - 1;
     while (last > 0 && is_verdict(&t->events[last])) last--;
     if (ok && t->count) ok = advance_to(&p, &t->events[last], time_of(&t->events[last]));
+    free(p.storages);
     close_timeline(&p.logged);
     close_timeline(&p.changed);
     *logged = p.logged.ledger;

@@ -16,6 +16,8 @@ typedef enum replay_how {
     REPLAY_RESIZE,    /* a copy of so many bytes */
     REPLAY_ON_CARD,   /* an op of the host runs on card `value` instead; 1: cuda:0 */
     REPLAY_PEER,      /* a copy between cards goes directly */
+    REPLAY_ON_HOST,   /* an op of a card runs on the host instead */
+    REPLAY_OVERLAP,   /* a copy over the bus: page-locked, non_blocking, in a stream of its own; what needs it waits */
 } replay_how;
 
 typedef struct replay_edit {
@@ -33,7 +35,9 @@ typedef struct replay_moment {
     int64_t bytes;                               /* of a copy; -1: as logged */
     fy_word route;                               /* none: as logged */
     bool was_async, pinned, left_out;
-    uint8_t card; /* an op of the host that runs there; 0: none */
+    bool on_host;   /* an op of a card that runs on the host */
+    uint8_t card;   /* an op of the host that runs there; 0: none */
+    uint8_t stream; /* of its own, of a copy; 0: as logged */
 } replay_moment;
 
 /* The changes to replay with. */

@@ -25,6 +25,7 @@ static void new_value(char text[40], const fy_event *e, const replay_moment *m, 
     if (json_is(key, "t")) number = m->t;
     if (json_is(key, "held")) number = m->held;
     if (json_is(key, "when")) number = m->when;
+    if (json_is(key, "stream") && e->kind == FY_KIND_copy && m->stream) number = m->stream;
     if (json_is(key, "bytes") && e->kind == FY_KIND_copy) number = m->bytes;
     if (e->kind == FY_KIND_complete && m->start >= 0)
         for (size_t i = 0; i < sizeof times / sizeof *times; i++)
@@ -33,11 +34,14 @@ static void new_value(char text[40], const fy_event *e, const replay_moment *m, 
 
     if (e->kind == FY_KIND_copy && m->start >= 0) {
         if (json_is(key, "route") && m->route) snprintf(text, 40, "\"%s\"", fy_word_name(m->route));
+        if (json_is(key, "async") && m->stream) snprintf(text, 40, "true");
         if (json_is(key, "was_async")) snprintf(text, 40, "%s", m->was_async ? "true" : "false");
     }
     bool moved = m->card && (e->kind == FY_KIND_op || e->kind == FY_KIND_complete);
     if (moved && json_is(key, "device")) snprintf(text, 40, "\"cuda:%d\"", m->card - 1);
     if (moved && json_is(key, "engine")) snprintf(text, 40, "\"compute\"");
+    if (m->on_host && json_is(key, "device")) snprintf(text, 40, "\"cpu\"");
+    if (m->on_host && json_is(key, "engine")) snprintf(text, 40, "\"host\"");
 }
 
 /* Appends an object with new values; of a pinned copy also those of its two sides. */

@@ -43,6 +43,7 @@ export function findingList(on) {
     const does = make('p', '', 'does');
     does.append(go);
     if (one.try) does.append(trial(one));
+    else if (one.no_try) does.append(make('span', `No what-if: ${one.no_try}.`, 'small'));
     li.append(price, words, does);
     li.addEventListener('click', (event) => !event.target.closest('button') && !String(getSelection()) && on.go(one.seq));
     return li;

@@ -130,9 +130,9 @@ export function lessons(api, on) {
     run,
     attempt,
     /** The example was played to its end. */
-    watched(ledger) {
+    watched(state, events) {
       watched = true;
-      question?.reveal(ledger);
+      question?.reveal(state, events);
     },
     next,
     mine: () => attempt(mine),
@@ -144,7 +144,7 @@ export function lessons(api, on) {
     },
     /** The learner stepped through the example by hand: nothing is left to guess. */
     stepped: () => question?.show(),
-    /** Does the learner still have to guess the number of copies? */
+    /** Does the learner still have to guess the copies? */
     get guessing() {
       return !!question?.open;
     },

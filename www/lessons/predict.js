@@ -1,12 +1,14 @@
-// predict.js: the question before the example. In "Before you run" the learner guesses how many copies cross
-// the bus in each direction; nothing plays before, and the page hides the numbers, unless the learner asks to see them.
-// After the example was played to its end, the trace gives the answer in any case.
+// predict.js: the question before the example. In "Before you run" the learner guesses how many copies cross the bus in each
+// direction, or draws them (arrows.js); nothing plays before, and the page hides the numbers, unless the learner asks to see
+// them. After the example was played to its end, the trace gives the answer in any case.
+
+import { arrows } from './arrows.js';
 
 const NOTED = 'Noted. Watch the example to its end, then compare.';
 
 /**
  * Turns the section of `article` into a card with a form, right under the title. `known`: the answer is not
- * hidden. on: {guessed(), known()}. Returns {reveal(ledger), show(), ask(), open} or null.
+ * hidden. on: {guessed(), known()}. Returns {reveal(state, events), show(), ask(), open} or null.
  */
 export function prediction(article, known, on) {
   const heading = [...article.querySelectorAll('h2, h3')].find((h) => /before you run|predict/i.test(h.textContent));
@@ -17,18 +19,24 @@ export function prediction(article, known, on) {
   const title = article.querySelector('h2');
   if (title && title !== heading) title.after(card);
   else heading.before(card);
-  const { form, fields, just } = makeForm();
+  const block = inside.find((node) => node.dataset?.language === 'arrows');
+  const question = block ? arrows(block) : numbers();
+  const just = Object.assign(make('button', '', 'Just show me'), { type: 'button' });
+  const form = make('form', '');
+  form.append(...question.nodes, Object.assign(make('button', '', 'That is my guess'), { type: 'submit' }), just);
   const verdict = make('p', 'answer');
   verdict.setAttribute('role', 'status');
   const invite = make('p', 'invite', 'Predict first');
-  card.append(invite, ...inside, form, verdict);
+  card.append(invite, ...inside.filter((node) => node !== block), form, verdict);
+  block?.remove();
   const self = { open: !known, reveal, show, ask };
-  let guess = null;
+  let guessed = false;
   just.hidden = invite.hidden = !self.open;
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    guess = fields.map((f) => Number(f.value));
+    guessed = true;
+    question.take();
     showAnswer(NOTED);
     show();
     on.guessed();
@@ -43,21 +51,20 @@ export function prediction(article, known, on) {
     on.known();
   }
 
-  /** Takes the numbers as the guess, or leads to the first that is missing. */
+  /** Takes the answers as the guess, or leads to the first that is missing. */
   function ask() {
-    const empty = fields.find((f) => !f.checkValidity());
+    const empty = question.fields.find((f) => !f.checkValidity());
     if (empty) empty.focus();
     else form.requestSubmit();
   }
 
   /** The example was played to its end: compares the guess with the trace. */
-  function reveal(ledger) {
-    const truth = [ledger.h2d.trips, ledger.d2h.trips];
+  function reveal(state, events) {
     show(); // in any case
-    if (!guess) return;
-    const right = guess.every((n, i) => n === truth[i]);
-    if (right) showAnswer(`You guessed ${guess[0]} and ${guess[1]}: correct.`, 'right');
-    else showAnswer(`You guessed ${guess[0]} to the card and ${guess[1]} back. There were ${truth[0]} and ${truth[1]}. Step back and look at each copy.`, 'wrong');
+    if (!guessed) return;
+    guessed = false;
+    const { words, right } = question.tell(state, events);
+    showAnswer(words, right ? 'right' : 'wrong');
   }
 
   function showAnswer(words, kind = '') {
@@ -72,16 +79,25 @@ function make(tag, className, words = '') {
   return Object.assign(document.createElement(tag), { className, textContent: words });
 }
 
-function makeForm() {
-  const form = make('form', '');
-  const fields = ['copies to the card', 'copies back to the CPU'].map((words) => {
+// How many copies cross in each direction.
+function numbers() {
+  const nodes = ['copies to the card', 'copies back to the CPU'].map((words) => {
     const label = make('label', '');
     const field = Object.assign(make('input', ''), { type: 'number', min: 0, max: 99, required: true, inputMode: 'numeric', autocomplete: 'off' });
     label.append(field, ` ${words}`);
-    form.append(label);
-    return field;
+    return label;
   });
-  const just = Object.assign(make('button', '', 'Just show me'), { type: 'button' });
-  form.append(Object.assign(make('button', '', 'That is my guess'), { type: 'submit' }), just);
-  return { form, fields, just };
+  const fields = nodes.map((label) => label.firstChild);
+  let guess = [];
+  return {
+    nodes, fields,
+    take() {
+      guess = fields.map((f) => Number(f.value));
+    },
+    tell({ ledger }) {
+      const truth = [ledger.h2d.trips, ledger.d2h.trips];
+      if (guess.every((n, i) => n === truth[i])) return { right: true, words: `You guessed ${guess[0]} and ${guess[1]}: correct.` };
+      return { right: false, words: `You guessed ${guess[0]} to the card and ${guess[1]} back. There were ${truth[0]} and ${truth[1]}. Step back and look at each copy.` };
+    },
+  };
 }
