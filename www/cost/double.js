@@ -1,12 +1,13 @@
 // double.js: the lanes of two runs under each other, at one scale. The step shown begins at the same place in both: they are
 // aligned by line. Lines between them join what is the same; what is different is marked. The lanes are those of stage/lanes.js.
 
-import { axis, breaksOf, zoomed } from '../model/axis.js';
+import { axis, breaksOf, panned, zoomed } from '../model/axis.js';
 import { about } from '../model/lane_words.js';
 import { lanesOf } from '../model/lanes.js';
 import * as units from '../model/units.js';
 import { rounded, text } from '../stage/canvas_util.js';
 import { theme, tile } from '../stage/colours.js';
+import { gestures, keyOf, viewKeys } from '../stage/lane_gestures.js';
 import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from '../stage/lanes.js';
 
 const $ = (id) => document.getElementById(id);
@@ -207,29 +208,39 @@ export function doubleLanes(on) {
 
   // ---- pointer and keys ------------------------------------------------------------------------------
 
-  function hit(which, event) {
+  function hit(which, { x, y }) {
     const of = scenes?.[which];
-    const box = canvas[which].getBoundingClientRect();
-    const [x, y] = [event.clientX - box.x, event.clientY - box.y];
     const row = of?.plan.rows.find((r) => y >= r.y && y < r.y + r.h);
     if (!row || x < of.plan.track.x) return null;
     const at = scaleOf(of);
     const i = Math.min(row.lanes.length - 1, Math.max(0, Math.floor(((y - row.y - 2) / (row.h - 4)) * row.lanes.length)));
     const one = seen(of, row)[i].find((s) => x >= at.x(s.from) - 2 && x <= at.x(Math.min(s.until, of.run.total)) + 2);
-    return one ? { one, lane: row.lanes[i], x, y: box.y - root.getBoundingClientRect().y + row.y + row.h } : null;
+    return one ? { one, lane: row.lanes[i], x, y: canvas[which].offsetTop + row.y + row.h } : null;
+  }
+
+  // Both are moved together: along what the two axes have in common, which begins at 0 for the hand.
+  const common = (which) => scenes && {
+    plan: scenes[which].plan, view: scenes.view.map((u) => u - scenes.all[0]), course: { units: scenes.all[1] - scenes.all[0] },
+  };
+
+  function lookAt(part) {
+    look = part && part[1] - part[0] < scenes.all[1] - scenes.all[0] - 1e-6 ? part.map((u) => u + scenes.all[0]) : null;
+    on.poke();
   }
 
   for (const which of ['a', 'b']) {
-    canvas[which].addEventListener('pointermove', (event) => {
-      const found = hit(which, event);
-      canvas[which].style.cursor = found ? 'pointer' : '';
-      if (!found) tip.hidden = true;
-      else explain(which, found);
-    });
-    canvas[which].addEventListener('pointerleave', () => { tip.hidden = true; });
-    canvas[which].addEventListener('click', (event) => {
-      const found = hit(which, event);
-      if (found) on.choose(which, found.one.slice.seq, found.one.slice.from);
+    gestures(canvas[which], canvas[which], {
+      scene: () => common(which), look: lookAt, leave: () => { tip.hidden = true; },
+      point(at) {
+        const found = hit(which, at);
+        canvas[which].style.cursor = found ? 'pointer' : '';
+        tip.hidden = !found;
+        if (found) explain(which, found);
+      },
+      press(at) {
+        const found = hit(which, at);
+        if (found) on.choose(which, found.one.slice.seq, found.one.slice.from);
+      },
     });
   }
 
@@ -242,35 +253,21 @@ export function doubleLanes(on) {
     tip.style.top = `${y + 4}px`;
   }
 
-  const zoom = (factor, at) => {
-    const { all, view } = scenes;
-    const [from, to] = zoomed(view.map((u) => u - all[0]), factor, at - all[0], all[1] - all[0]);
-    look = to - from < all[1] - all[0] - 1e-6 ? [from + all[0], to + all[0]] : null;
-    on.poke();
-  };
-  const middle = () => Math.min(scenes.view[1], Math.max(scenes.view[0], sides.a.course.toUnits(scenes.a.t)));
-
-  function pan(part) {
-    const size = scenes.view[1] - scenes.view[0];
-    const from = Math.max(scenes.all[0], Math.min(scenes.all[1] - size, scenes.view[0] + part * size));
-    look = size < scenes.all[1] - scenes.all[0] - 1e-6 ? [from, from + size] : null;
-    on.poke();
+  function zoom(factor) {
+    const { view, course } = common('a');
+    const middle = sides.a.course.toUnits(scenes.a.t) - scenes.all[0];
+    lookAt(zoomed(view, factor, Math.min(view[1], Math.max(view[0], middle)), course.units));
   }
 
-  root.addEventListener('wheel', (event) => {
-    if (!scenes) return;
-    event.preventDefault();
-    const { track } = scenes.a.plan;
-    const size = scenes.view[1] - scenes.view[0];
-    const part = (event.clientX - root.getBoundingClientRect().x - track.x) / track.w;
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / track.w);
-    else zoom(1.0018 ** -event.deltaY, scenes.view[0] + Math.min(1, Math.max(0, part)) * size);
-  }, { passive: false });
+  function pan(by) {
+    const { view, course } = common('a');
+    lookAt(panned(view, by * (view[1] - view[0]), course.units));
+  }
 
-  const keys = { w: () => zoom(1.5, middle()), s: () => zoom(1 / 1.5, middle()), a: () => pan(-0.2), d: () => pan(0.2), 0: () => zoom(0, middle()) };
+  const keys = viewKeys({ zoom, pan, all: () => lookAt(null) });
   root.addEventListener('keydown', (event) => {
-    const act = keys[event.key.toLowerCase()];
-    if (!act || !scenes || event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = keys[keyOf(event)];
+    if (!act || !scenes) return;
     event.preventDefault();
     event.stopPropagation();
     act();

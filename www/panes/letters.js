@@ -3,7 +3,7 @@
 // listens; what is typed into a field still does. The choice is kept in this browser.
 
 const KEPT = 'ferry.letters';
-const OFF = 'They are off. Arrows, Space, Home, End, Tab, Escape and Ctrl S still act; all else has a button.';
+const OFF = 'They are off: what the column “Keyboard” has does the same.';
 
 const $ = (id) => document.getElementById(id);
 

@@ -94,14 +94,12 @@ export function transport(time, current, pane, byHand) {
     if (key === 'Home') return () => go(0);
     if (key === 'End') return () => go(Infinity);
     if (key === ' ') return target.closest?.('button, summary, a') && !target.dataset.storage ? null : toggle;
-    if (key === '?') return () => $('keys').showModal();
-    if (key === 'l') return () => $('legend').showModal();
-    if (key === 'c' || key === 'C') return () => time.by(time.position.by === 'step' ? 'clock' : 'step');
-    if (key === 't' || key === 'T') return pane.toggleTable;
-    if (key === 'e' || key === 'E') return on.edit;
-    if (key === 'p' || key === 'P') return on.present;
     if (key === 'Escape') return on.leave;
-    return null;
+    const letters = {
+      '?': () => $('keys').showModal(), l: () => $('legend').showModal(), t: pane.toggleTable, e: on.edit, p: on.present,
+      c: () => time.by(time.position.by === 'step' ? 'clock' : 'step'),
+    };
+    return letters[key.toLowerCase()];
   }
 
   return { show, keys };

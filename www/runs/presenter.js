@@ -2,12 +2,19 @@
 
 /** changed(): the picture needs a new layout. Returns {toggle, leave() -> was it on?}. */
 export function presenter(changed) {
+  const $ = (id) => document.getElementById(id);
   const { dataset } = document.body;
   function set(on) {
     if (on) dataset.presenter = 'on';
     else delete dataset.presenter;
     changed();
   }
+  $('present').addEventListener('click', () => {
+    $('keys').close();
+    set(true);
+    $('leave').focus();
+  });
+  $('leave').addEventListener('click', () => set(false));
   return {
     toggle: () => set(!dataset.presenter),
     leave() {

@@ -1,4 +1,4 @@
-// lane_gestures.js: what mouse, touch and wheel do to the part of the axis that the lanes show: one pointer pans, or sets the
+// lane_gestures.js: what mouse, touch, wheel and keys do to the part of the axis that lanes show: one pointer pans, or sets the
 // time where it began on the axis; two fingers zoom about what lies under them; a press that does not move chooses.
 
 import { panned, pinched, zoomed } from '../model/axis.js';
@@ -8,7 +8,7 @@ const STILL = 3; // px that a press may move
 
 /**
  * on: {scene() -> of the last frame, or null; look(part): shows this part of the axis, null: all of it; seek(x); press(at);
- * point(at); leave()}; at: {x, y} on the canvas. busy(): is a pointer down?
+ * point(at); leave()}; at: {x, y} on the canvas; without seek, the axis is dragged like the lanes. busy(): is a pointer down?
  */
 export function gestures(root, canvas, on) {
   const down = new Map(); // pointer -> {x} where it is now
@@ -35,7 +35,7 @@ export function gestures(root, canvas, on) {
   function begin(scene, at) {
     const fingers = [...down.values()];
     pinch = fingers.length > 1 ? fingers.map(({ x }) => unitAt(scene, x)) : null;
-    drag = { x: at.x, from: scene.view, moved: fingers.length > 1, scrubs: fingers.length < 2 && at.y < AXIS };
+    drag = { x: at.x, from: scene.view, moved: fingers.length > 1, scrubs: fingers.length < 2 && at.y < AXIS && Boolean(on.seek) };
     if (drag.scrubs) on.seek(at.x);
   }
 
@@ -88,4 +88,20 @@ export function gestures(root, canvas, on) {
   }, { passive: false });
 
   return { busy: () => drag !== null };
+}
+
+/** The keys of a view of lanes, which keyOf names; each letter's work is also done by a key that is none. */
+export function viewKeys({ zoom, pan, all }) {
+  const [nearer, further, left, right] = [() => zoom(1.5), () => zoom(1 / 1.5), () => pan(-0.2), () => pan(0.2)];
+  return {
+    PageUp: nearer, PageDown: further, 'Shift PageUp': left, 'Shift PageDown': right,
+    w: nearer, s: further, '+': nearer, '-': further, a: left, d: right, 0: all,
+  };
+}
+
+/** A key as it is named there; '' with Ctrl and the like. Where + is typed with Shift, it is still +. */
+export function keyOf({ key, shiftKey, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey || altKey) return '';
+  const name = key.length === 1 ? key.toLowerCase() : key;
+  return shiftKey && key !== '+' ? `Shift ${name}` : name;
 }

@@ -11,7 +11,7 @@ import { extent, fitted, followed, isTiny } from '../model/step_view.js';
 import { sentence } from '../model/words.js';
 import { ease, sharpness } from './canvas_util.js';
 import { theme } from './colours.js';
-import { gestures } from './lane_gestures.js';
+import { gestures, keyOf, viewKeys } from './lane_gestures.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
 import { bracketAt, turnRows } from './lane_turns.js';
 import { AXIS, MARKED, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
@@ -208,7 +208,7 @@ export function lanesView(on) {
     if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
     else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
     else if (bracket) explain(bracketTold(bracket), at.x);
-    else if (gap) explain([...breakWords(gap.gap, run).sentences, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
+    else if (gap) explain([...breakWords(gap.gap, run).sentences, 'It is drawn shorter than it was; the list of keys has a setting that draws it to scale.'], at.x);
     else tip.hidden = true;
     root.style.cursor = found ? 'pointer' : at.y < AXIS ? 'ew-resize' : '';
     if (before?.seq !== pointed?.seq) on.poke();
@@ -283,17 +283,18 @@ export function lanesView(on) {
   }
 
   const keys = {
-    f: fit,
-    w: () => zoom(1.5), s: () => zoom(1 / 1.5), '+': () => zoom(1.5), '-': () => zoom(1 / 1.5), PageUp: () => zoom(1.5), PageDown: () => zoom(1 / 1.5), a: () => pan(-0.2), d: () => pan(0.2), 0: () => look(null),
-    b: scale, ArrowLeft: () => along(-1), ArrowRight: () => along(1), ArrowUp: () => across(-1), ArrowDown: () => across(1),
+    ...viewKeys({ zoom, pan, all: () => look(null) }),
+    f: fit, b: scale, ArrowLeft: () => along(-1), ArrowRight: () => along(1), ArrowUp: () => across(-1), ArrowDown: () => across(1),
     Home: () => along(-Infinity), End: () => along(Infinity),
   };
 
   function scale() {
-    whole = !whole;
+    whole = $('to-scale').checked = !whole;
     [count, view, target, gliding] = [-1, null, null, null];
     on.poke();
   }
+
+  $('to-scale').addEventListener('change', scale);
 
   // The slice where the keyboard is: the one chosen, else one of the step shown, else the first.
   function start() {
@@ -313,7 +314,7 @@ export function lanesView(on) {
     if (slice) reach(from.lane, slice);
   }
 
-  // To the next row that has a slice, the nearest one in time.
+  // To the next row that has a slice, the nearest one in time; under the last one lies the memory.
   function across(by) {
     const from = start();
     const all = scene.plan.rows.flatMap((row) => row.lanes);
@@ -321,6 +322,10 @@ export function lanesView(on) {
       const slice = all[i].near(from.slice.from, Infinity);
       if (slice) return reach(all[i], slice);
     }
+    if (by < 0 || !scene.memory) return undefined;
+    const words = memoryWords(run, scene.memory, scene.t);
+    explain(words, scaleOf(scene).x(scene.t));
+    $('found').textContent = words.join('. ');
     return undefined;
   }
 
@@ -334,8 +339,8 @@ export function lanesView(on) {
   }
 
   root.addEventListener('keydown', (event) => {
-    const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!scene || !act || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const act = keys[keyOf(event)];
+    if (!scene || !act) return;
     event.preventDefault();
     event.stopPropagation(); // the page's own keys step
     act();
