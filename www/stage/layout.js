@@ -130,7 +130,9 @@ function wires(rect, dock, cards, devices, tall) {
     return [card.device, { h2d: lane('h2d'), d2h: lane('d2h') }];
   }));
   const model = devices[0].model ?? {};
-  const peer = { x: cards[0].rect.x + cards[0].rect.w - 10, ...widthOf(model.peer_bandwidth, WIDEST_PEER) };
+  const [{ rect: wall, inner }] = cards;
+  const margin = wall.x + wall.w - inner.x - inner.w;
+  const peer = { x: wall.x + wall.w - margin / 2, ...widthOf(model.peer_bandwidth, Math.min(WIDEST_PEER, margin - 4)) };
   return { rect, dock, tall, lanes, staging: thickness(model.staging_bandwidth), peer };
 }
 
