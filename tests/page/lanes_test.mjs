@@ -12,6 +12,7 @@ import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
 import { extent, fitted, followed, isTiny } from '../../www/model/step_view.js';
 import { chosen } from '../../www/stage/lane_labels.js';
+import { flagsIn } from '../../www/stage/lane_signs.js';
 import { bracketWords, brackets, rowsIn, turnRows } from '../../www/stage/lane_turns.js';
 import { logs, random } from './logs.mjs';
 
@@ -440,6 +441,26 @@ test('a long turn among short ones has its own bracket', () => {
   const turns = Array.from({ length: 40 }, (_, i) => ({ n: i + 1, from: i * 10 + (i > 20 ? 90 : 0), until: (i + 1) * 10 + (i >= 20 ? 90 : 0) }));
   const drawn = brackets({ loops: [{ turns }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
   assert.deepEqual(drawn.map((one) => bracketWords(one)[1]), ['turns 1–20', 'turn 21', 'turns 22–40']);
+});
+
+test('of marks too near for flags, those written seldom have one', () => {
+  const marks = [{ t: 0, text: 'start' }];
+  for (let epoch = 0; epoch < 4; epoch++) {
+    marks.push({ t: 100 + epoch * 200, text: 'epoch' });
+    for (let i = 0; i < 10; i++) marks.push({ t: 105 + epoch * 200 + i * 19, text: i % 2 ? 'forward' : 'load' });
+  }
+  marks.push({ t: 895, text: 'validation' });
+  const at = (px) => ({ x: (t) => t * px, t: (x) => x / px });
+  const flagsAt = (px, right) => flagsIn(marks, at(px), 0, right, (words) => words.length * 7);
+  const seen = flagsAt(1, 900);
+  assert.deepEqual(seen.flags.map(({ mark }) => mark.text), ['start', 'validation', 'epoch', 'epoch', 'epoch', 'epoch']);
+  assert.ok(seen.ticks.length > 20 && seen.flags.every(({ from, w }) => from >= 0 && from + w <= 900), 'the last one leans back from the edge');
+  for (const px of [0.3, 1, 2.5, 8]) {
+    const { flags } = flagsAt(px, 900);
+    const order = flags.toSorted((a, b) => a.from - b.from);
+    order.slice(1).forEach((one, i) => assert.ok(one.from >= order[i].from + order[i].w && one.x >= order[i].from + order[i].w, `at ${px}: ${one.mark.text} over ${order[i].mark.text}`));
+  }
+  assert.equal(flagsAt(12, 2200).ticks.length, 0, 'near enough, each has one');
 });
 
 // ---- words in the lanes ---------------------------------------------------------------------------

@@ -501,4 +501,6 @@ test('of five hundred tensors those in use stand out', () => {
     assert.match(groupWords(plan.groups[0])[0], /^\d+ tensors: (weight, bias|bias, weight)$/);
   }
   assert.deepEqual(layout(crowd(3), 1392, 436).groups, []);
+  const { members } = layout(state, 1392, 436).groups.at(-1);
+  assert.ok(members.every(({ storage, name }) => name === state.tensors.get(storage).name), 'each member is known, with its name, box or none');
 });

@@ -10,6 +10,7 @@ import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
 import * as units from '../../www/model/units.js';
 import { stepSentence } from '../../www/model/words.js';
+import { draw } from '../../www/stage/draw.js';
 import { layout } from '../../www/stage/layout.js';
 
 const here = (name) => readFileSync(fileURLToPath(new URL(`./scenes/${name}`, import.meta.url)), 'utf8');
@@ -169,4 +170,34 @@ test('fifty: which of 51 tensors the product uses', () => {
   assert.deepEqual(matmul.ins.map((id) => s.state.storages.get(id).device), ['cuda:0', 'cuda:0']);
   assert.deepEqual(['cpu', 'cuda:0'].map((device) => storages(s, device).length), [25, 26]);
   read('fifty', '`weight[7]`', '25 in RAM (24 weights + input), 26 in VRAM', '`output`');
+});
+
+// The words of the picture at one size, each with the place it takes; letters are as wide as those of the page's font.
+function wordsAt(s, width, height) {
+  const said = [];
+  const wide = (words, font) => String(words).length * Number(/(\d+)px/.exec(font)[1]) * (/[67]00/.test(font) ? 0.56 : 0.5);
+  const c = new Proxy({
+    font: '12px x', tile: () => '', measureText: (words) => ({ width: wide(words, c.font) }),
+    fillText(words, x, y) {
+      const w = wide(words, c.font);
+      said.push({ words, x: x - w * ({ center: 0.5, right: 1 }[c.textAlign] ?? 0), w, y });
+    },
+  }, { get: (all, key) => all[key] ?? (() => {}) });
+  const now = actions(s.one, s.step, s.t, s.state);
+  draw(c, { layout: layout(s.state, s.one.addresses, width, height, now), now: s.now, actions: now, by: 'clock', m: 1, t: s.t, names: s.one.names, theme: {}, scale: 1, line: s.step.line, waited: 0 });
+  return said;
+}
+
+test('two cards: no words over others, wide or narrow', () => {
+  for (const name of ['two-cards-peer', 'two-cards-no-peer']) {
+    for (const [width, height] of [[992, 288], [992, 340], [1392, 417], [1160, 300], [720, 260]]) {
+      const said = wordsAt(scene(name), width, height);
+      said.forEach((a, i) => said.slice(i + 1).forEach((b) => {
+        assert.ok(Math.abs(a.y - b.y) >= 10 || a.x + a.w <= b.x + 1 || b.x + b.w <= a.x + 1, `${name} at ${width}x${height}: “${a.words}” and “${b.words}”`);
+      }));
+      const side = (width - 72 - Math.min(190, Math.max(112, width * 0.15))) / 2;
+      for (const { words, x, w } of said.filter((one) => /staged|to go/.test(one.words) && one.x < width - side)) assert.ok(x >= side + 72 && x + w <= width - side + 1, `${name} at ${width}: “${words}” leaves the bus`);
+      assert.ok(said.some(({ words }) => /3\.39 µs to go|42\.9 µs/.test(words)), `${name} at ${width}: how long still`);
+    }
+  }
 });

@@ -262,3 +262,53 @@ check('reduced motion: a step is there at once, with its trail', async () => {
   assert.notEqual(await page.evaluate(() => document.getElementById('canvas').toDataURL()), bus);
   await done(page);
 });
+
+// A run of so many tensors of 4 KiB in RAM, made at lines 7 and 8 by turns, each right after the other.
+function crowded(count) {
+  const at = { t: 0, th: 0, file: 'a.c', fn: 'main' };
+  const events = [{ kind: 'session', ...at, schema: 1, program: 'a', clock: 'model', devices: [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34 }] }];
+  for (let i = 0; i < count; i++) {
+    events.push({ kind: 'alloc', ...at, line: 7 + (i % 2), storage: i + 1, device: 'cpu', mem: 'pageable', addr: `0x${(0x100000 + i * 4096).toString(16)}`, asked: 4096, bytes: 4096 },
+      { kind: 'tensor', ...at, line: 7 + (i % 2), tensor: i + 1, storage: i + 1, name: `weight[${i}]`, shape: [1024], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' });
+  }
+  return [...events, { kind: 'end', ...at, exit: 0 }].map((e, seq) => JSON.stringify({ seq, ...e }));
+}
+
+check('a group opens its tensors by mouse, keyboard and touch', async (t) => {
+  const lines = crowded(400);
+  const server = await serve({ runs: [{ lines }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url, { hasTouch: true });
+  await go(page, lines.length - 1);
+  const spots = page.locator('#spots button.group');
+  const lens = page.locator('#lens');
+  assert.ok(await spots.count() < 12 && await page.locator('#spots button[data-storage]').count() < 40, 'no button for each of four hundred');
+  const { x, y, width, height } = await spots.first().boundingBox();
+  const label = await spots.first().getAttribute('aria-label');
+  assert.match(label, /^\d+ tensors: weight, \d+ KiB in CPU RAM\. Enter lists them/);
+
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.locator('#lens button.at').waitFor();
+  const said = await page.locator('#lens button.at').innerText();
+  assert.match(said, /^weight\[\d+\] 1024 float32, 4 KiB, line [78]$/);
+  assert.equal(await page.locator('#lens button').count(), Number.parseInt(label, 10), 'all of them');
+  await page.mouse.move(x + width / 2, 880);
+  await lens.waitFor({ state: 'hidden' });
+
+  await spots.first().focus();
+  assert.equal(await lens.isVisible(), true);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ArrowDown');
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /^weight\[1\] /);
+  assert.equal(await page.evaluate(() => window.ferry.boxes().length > 0 && document.activeElement.closest('#lens') !== null), true);
+  await page.keyboard.press('Escape');
+  assert.equal(await lens.isVisible(), false);
+  assert.equal(await page.evaluate(() => document.activeElement.className), 'group', 'the focus goes back to the group');
+
+  await page.touchscreen.tap(x + width / 2, y + height / 2);
+  assert.equal(await lens.isVisible(), true);
+  const name = (await page.evaluate(() => document.activeElement.textContent)).split(' ')[0];
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('#inspector-title').innerText(), `${name} in CPU RAM`);
+  await done(page);
+});

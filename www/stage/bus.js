@@ -96,15 +96,20 @@ function drawPeer(c, th, { bus, memories }) {
   c.lineWidth = thick;
   c.strokeStyle = th.well;
   line(c, [x, memories[1].inner.y], [x, memories.at(-1).inner.y + memories.at(-1).inner.h]);
-  const { head } = memories[1];
-  if (bus.tall || memories[1].brief) return;
-  const font = `12px ${th.sans}`;
-  c.font = font;
-  const words = linkWords('link', [bus.peer]).find((one) => c.measureText(one).width <= head.w - NAME);
-  if (words) text(c, words, head.x + head.w, head.y + 20, { font, color: th.soft, align: 'right' });
 }
 
-const NAME = 150; // px of a heading for the name of its memory
+/**
+ * What is said of the link between the cards in the heading of one, longest first: of the card that a copy goes to, how far it
+ * is; of the first other one, the link's name and bandwidth. [] where nothing takes the link.
+ */
+export function peerWords(scene, { device }) {
+  const { layout } = scene;
+  const all = scene.actions.filter((a) => a.type === 'copy' && isPeer(layout, a) && isSpokenOf(scene, a));
+  const here = all.find((a) => cardOf(layout, a) === device);
+  if (here) return progress(scene, here).map((said) => said.filter(Boolean).join(' · '));
+  const other = layout.memories.find((m) => layout.bus.lanes.has(m.device) && !all.some((a) => cardOf(layout, a) === m.device));
+  return all.length && other?.device === device ? linkWords('link', [layout.bus.peer]) : [];
+}
 
 const perSecond = (bandwidth) => (bandwidth > 0 ? `${+(bandwidth / 1e9).toPrecision(3)} GB/s` : '');
 
@@ -184,20 +189,15 @@ export function drawCopy(c, scene, a) {
   const legs = route(layout, a);
   if (!legs.length) return;
   const style = styleOf(layout, a);
-  if (a.phase === 'queued') {
-    drawBeside(c, scene, a, 'queued', '');
-    return;
-  }
   if (a.phase === 'done') {
     c.fillStyle = style.hue;
     arrow(c, legs.at(-1).points.at(-2), legs.at(-1).points.at(-1), 9);
-    drawBeside(c, scene, a, `${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`, a.time ? units.time(a.time) : '');
-    return;
+  } else if (a.phase !== 'queued') {
+    drawBuffered(c, scene, a, style);
+    const scale = boxOf(layout, a.src).pieces[0].row.scale;
+    for (const hop of a.moving) if (legs[hop.hop]) drawPacket(c, scene, legs[hop.hop], packet(legs[hop.hop], hop, scale), style);
   }
-  drawBuffered(c, scene, a, style);
-  const scale = boxOf(layout, a.src).pieces[0].row.scale;
-  for (const hop of a.moving) if (legs[hop.hop]) drawPacket(c, scene, legs[hop.hop], packet(legs[hop.hop], hop, scale), style);
-  drawArriving(c, scene, a);
+  drawBeside(c, scene, a, progress(scene, a));
 }
 
 function drawPacket(c, { scale }, { points, thick }, [from, to], { hue, pattern }) {
@@ -232,17 +232,19 @@ function drawBuffered(c, { layout, scale }, a, { hue, pattern }) {
   }
 }
 
-function drawArriving(c, scene, a) {
-  const left = `${units.time(Math.max(0, Math.round(a.end - scene.t)))} to go`;
-  const starting = !a.arrived && !a.buffered && a.moving.every((hop) => !hop.done);
-  const brief = scene.layout.tall;
-  if (starting) drawBeside(c, scene, a, brief ? 'starts up' : 'the copy starts up', left);
-  else if (brief && a.buffered > a.arrived) drawBeside(c, scene, a, `staged ${Math.floor((100 * (a.buffered + a.arrived)) / a.bytes)} %`, left);
-  else if (brief) drawBeside(c, scene, a, `${Math.floor(a.part * 100)} %`, left);
-  else {
-    const staged = a.buffered > 0 ? `${units.bytes(Math.floor(a.buffered))} staged` : 'arrived';
-    drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, `${staged}, ${left}`);
-  }
+// How far a copy is: [what stands first, what stands under it], longest first.
+function progress({ layout, t }, a) {
+  if (a.phase === 'queued') return [['queued', '']];
+  if (a.phase === 'done') return [[`${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`, a.time ? units.time(a.time) : '']];
+  const time = units.time(Math.max(0, Math.round(a.end - t)));
+  const left = `${time} to go`;
+  const part = `${Math.floor(a.part * 100)} %`;
+  if (!a.arrived && !a.buffered && a.moving.every((hop) => !hop.done)) return [['the copy starts up', left], ['starts up', left]];
+  const arrived = `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`;
+  if (isPeer(layout, a)) return [[arrived, left], [part, left], ['', left]];
+  const staged = `${units.bytes(Math.floor(a.buffered))} staged`;
+  if (!a.buffered) return [[arrived, `arrived, ${left}`], [arrived, left], [part, left]];
+  return [[arrived, `${staged}, ${left}`], [arrived, `${staged}, ${time}`], [a.buffered > a.arrived ? `staged ${Math.floor((100 * (a.buffered + a.arrived)) / a.bytes)} %` : part, left]];
 }
 
 const cardOf = ({ bus, boxes }, a) => [a.dst, a.src].map((id) => boxes.find((b) => b.storage === id)?.device).find((device) => bus.lanes.has(device));
@@ -258,31 +260,33 @@ function isSpokenOf({ layout, actions }, a) {
 }
 
 // What is said of a copy, beside its lane: above that to a card, below the other; of several cards below both. What takes
-// the link is spoken of in the destination's heading.
-function drawBeside(c, scene, a, words, more) {
+// the link is spoken of in the destination's heading. Where the page is narrow there is room for the shortest words only.
+function drawBeside(c, scene, a, said) {
   const { layout, theme: th } = scene;
   const lane = laneOf(layout, a);
-  if (!lane || !isSpokenOf(scene, a)) return;
+  if (!lane || !isSpokenOf(scene, a) || (isPeer(layout, a) && !layout.tall)) return;
   const bold = { font: `700 13px ${th.sans}`, color: th.ink, align: 'center' };
   const thin = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
   const up = a.dir !== 'd2h';
   if (layout.tall) {
     const x = up ? lane.from[0] - lane.thick / 2 - 8 : lane.from[0] + lane.thick / 2 + 8;
     const align = up ? 'right' : 'left';
+    const [words, more] = said.findLast(([first]) => first);
     text(c, words, x, layout.bus.rect.y + 24, { ...bold, align });
     text(c, more, x, layout.bus.rect.y + 42, { ...thin, align });
     return;
   }
-  if (isPeer(layout, a)) {
-    const { head } = layout.memories.find((m) => m.device === cardOf(layout, a));
-    text(c, `${words} · ${more.replace('arrived, ', '')}`, head.x + head.w, head.y + 20, { ...thin, color: th.ink, align: 'right' });
-    return;
-  }
+  const fits = (words, { font }) => {
+    c.font = font;
+    return c.measureText(words).width <= layout.bus.rect.w - 4;
+  };
+  const [words, more] = said.find(([first, second]) => fits(first, bold) && fits(second, thin)) ?? said.at(-1);
   const below = layout.bus.lanes.get(cardOf(layout, a)).d2h;
   const x = (lane.from[0] + lane.to[0]) / 2;
   const several = layout.bus.lanes.size > 1;
   const y = up && !several ? lane.from[1] - lane.thick / 2 - 30 : below.from[1] + below.thick / 2 + 14;
-  if (several) backdrop(c, th.paper, x - 64, y - 10, 128, more ? 36 : 20);
+  const wide = Math.min(128, layout.bus.rect.w - 4);
+  if (several) backdrop(c, th.paper, x - wide / 2, y - 10, wide, more ? 36 : 20);
   text(c, words, x, y, bold);
   text(c, more, x, y + 17, thin);
 }

@@ -5,7 +5,7 @@ import { placeOf } from '../model/host.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text, wording } from './canvas_util.js';
-import { drawBus, drawCopy, drawWay } from './bus.js';
+import { drawBus, drawCopy, drawWay, peerWords } from './bus.js';
 import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawUses } from './cores.js';
 import { drawError } from './errors.js';
@@ -58,7 +58,8 @@ function drawMemory(c, th, { kind, rect }) {
 }
 
 // Above the ways of copies, which may pass behind the words.
-function drawHeading(c, { layout, now, theme: th, scale }, memory, request) {
+function drawHeading(c, scene, memory, request) {
+  const { layout, now, theme: th, scale } = scene;
   const { head, brief } = memory;
   const none = memory.kind === 'none';
   const host = memory.device === 'cpu';
@@ -68,20 +69,29 @@ function drawHeading(c, { layout, now, theme: th, scale }, memory, request) {
   const y = head.y + (brief ? 18 : 20);
   const name = none ? 'No GPU' : host ? 'CPU RAM' : `GPU VRAM${layout.memories.length > 2 ? ` ${memory.device}` : ''}`;
   const w = words(c, th, name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
-  const badge = layout.low && host ? 180 : 0; // room for the program's line
+  const link = layout.tall ? '' : linkSaid(c, scene, memory, head.w - w - 28);
+  if (link) words(c, th, link, head.x + head.w, y, { font: `12px ${th.sans}`, color: th.ink, align: 'right' });
+  const badge = layout.low && host ? 180 : link ? c.measureText(link).width + 10 : 0; // room for the program's line
   const [x, line, max] = brief ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   const is = now.memories.find((m) => m.device === memory.device);
   c.font = `12px ${th.sans}`;
   const sayings = none || !is ? ['this run has no card'] : request ? roomWords(request) : sayingsOf(memory, is, brief);
   const font = `${request ? 600 : 400} 12px ${th.sans}`;
-  words(c, th, wording(c, sayings, font, max), x, line, { font, color: request ? th.bad : th.soft, max });
+  const said = wording(c, sayings, font, max);
+  if (!link || c.measureText(said).width <= max) words(c, th, said, x, line, { font, color: request ? th.bad : th.soft, max });
   if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale, memory.lost);
+}
+
+function linkSaid(c, scene, memory, room) {
+  c.font = `12px ${scene.theme.sans}`;
+  return peerWords(scene, memory).find((one) => c.measureText(one).width <= room) ?? '';
 }
 
 function words(c, th, said, x, y, style) {
   c.font = style.font;
   c.fillStyle = th.panel;
-  c.fillRect(x - 2, y - 8, Math.min(style.max ?? Infinity, c.measureText(said).width) + 4, 17);
+  const w = Math.min(style.max ?? Infinity, c.measureText(said).width) + 4;
+  c.fillRect(style.align === 'right' ? x - w + 2 : x - 2, y - 8, w, 17);
   return text(c, said, x, y, style);
 }
 

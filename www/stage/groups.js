@@ -1,5 +1,5 @@
 // groups.js: many small boxes beside each other, drawn as one: a row of hundreds of tensors says how many they are and what they
-// are called; what is in use stands out of it, with its name. Each box keeps its place and its button. Pure.
+// are called; what is in use stands out of it, with its name. Each box keeps its place. Pure.
 
 const SLIM = 9; // px: a narrower box belongs to a group
 const FEWEST = 6; // boxes of a group at least
@@ -7,12 +7,12 @@ const APART = 3; // px between two of a group at most
 const ROOTS = 4; // names that are told
 
 /**
- * The groups among boxes, and `rest`: storages without boxes, {x, y, w, h, row, index, name}; each of `boxes` that is in one gets it
- * as `group`. A group: {x, y, w, h, row, count, roots: names without subscripts, the most frequent first, members: [{x, w, index}]}.
+ * The groups among boxes, and `rest`: storages without boxes, {x, y, w, h, row, index, name, storage}; each of `boxes` that is in one gets it
+ * as `group`. A group: {x, y, w, h, row, count, roots: names without subscripts, the most frequent first, members: [{x, w, index, name, storage}]}.
  */
 export function groupsOf(boxes, rest) {
   const slim = boxes.filter((box) => box.pieces.length === 1 && box.w < SLIM && !box.used && !box.freed && !box.unreachable)
-    .map((box) => ({ x: box.x, y: box.y, w: box.w, h: box.h, row: box.pieces[0].row, index: box.index, name: box.name, box }));
+    .map((box) => ({ x: box.x, y: box.y, w: box.w, h: box.h, row: box.pieces[0].row, index: box.index, name: box.name, storage: box.storage, box }));
   const wide = boxes.filter((box) => !slim.some((one) => one.box === box)).flatMap((box) => box.pieces);
   const all = [...slim, ...rest].sort((a, b) => a.y - b.y || a.x - b.x);
   const groups = [];

@@ -4,7 +4,9 @@
 import { firstIndex } from '../model/search.js';
 import { arrow, rounded, text } from './canvas_util.js';
 
-const CLOSE = 4; // px: of marks nearer than this to the one before, one is drawn
+const GAP = 3; // px between two flags
+const SHORTEST = 40; // px of a flag whose words are cut
+const LONGEST = 180; // px of a flag at most
 
 const rowOf = (plan, lane) => plan.rows.find((row) => row.lanes.includes(lane));
 
@@ -31,30 +33,57 @@ export function drawArrows(c, scene, at) {
   }
 }
 
-/** The program's own notes, each with a line through all lanes. */
-export function drawFlags(c, { plan, theme: th, lanes: { marks } }, at) {
-  const right = plan.track.x + plan.track.w;
-  const t0 = at.t(plan.track.x);
-  let free = -Infinity;
-  for (let i = firstIndex(marks.length, (k) => marks[k].t >= t0); i < marks.length; i++) {
-    const x = at.x(marks[i].t);
-    if (x > right) break;
-    if (x < free) continue;
-    free = x + CLOSE;
-    c.fillStyle = th.ink;
-    c.fillRect(x - 0.75, plan.top - 15, 1.5, plan.height - plan.top + 13);
-    const next = i + 1 < marks.length ? at.x(marks[i + 1].t) : Infinity;
-    drawFlag(c, th, marks[i].text, x, Math.min(next - 3, right) - x, plan.top - 15);
+/**
+ * The program's marks between the edges of the view: {flags: [{x, from, w, mark}], ticks: [x]}: what is written seldom first, so
+ * that of a long run each `epoch` has its flag, and the steps in it are ticks; nearer, they have flags too. What has no room for
+ * half of its flags has ticks. width(words) -> px.
+ */
+export function flagsIn(marks, at, left, right, width) {
+  const texts = new Map();
+  for (const mark of marks) texts.set(mark.text, { often: (texts.get(mark.text)?.often ?? 0) + 1, seen: [] });
+  for (let i = firstIndex(marks.length, (k) => at.x(marks[k].t) >= left - 1); i < marks.length && at.x(marks[i].t) <= right + 1; i++) texts.get(marks[i].text).seen.push(marks[i]);
+  let flags = [];
+  const ticks = [];
+  for (const [words, { seen }] of [...texts].filter(([, { seen }]) => seen.length).sort((a, b) => a[1].often - b[1].often)) {
+    const full = Math.min(LONGEST, width(words) + 10);
+    const placed = seen.reduce((all, mark) => withFlag(all, mark, at.x(mark.t), full, right), flags);
+    if ((placed.length - flags.length) * 2 >= seen.length) flags = placed;
+    const without = seen.map((mark) => at.x(mark.t)).filter((x) => !flags.some((one) => one.x === x));
+    ticks.push(...without.filter((x, i) => i === 0 || x - without[i - 1] >= 1));
   }
+  return { flags, ticks };
 }
 
-function drawFlag(c, th, words, x, room, y) {
-  c.font = `12px ${th.sans}`;
-  const w = Math.min(room, c.measureText(words).width + 10);
-  if (w < 24) return;
-  c.fillStyle = th.ink;
-  c.fillRect(x, y, w, 14);
-  text(c, words, x + 5, y + 7.5, { font: `12px ${th.sans}`, color: th.paper, max: w - 8 });
+// The flags and one more, where it has room between them; the last one leans back from the edge.
+function withFlag(flags, mark, x, full, right) {
+  const next = Math.min(...flags.filter((one) => one.x > x).map((one) => one.from - GAP), right);
+  const from = next === right ? Math.min(x, right - full) : x;
+  const w = Math.min(full, next - from);
+  const isFree = flags.every((one) => one.x > x || from >= one.from + one.w + GAP) && w >= Math.min(full, SHORTEST) && x <= next;
+  return isFree ? [...flags, { x, from, w, mark }] : flags;
+}
+
+/** The marks at (x, y), if that is in their row. */
+export function marksAt({ plan, lanes: { marks } }, at, { x, y }) {
+  if (!marks.length || y < plan.top - 16 || y >= plan.top || x < plan.track.x) return [];
+  const near = marks.slice(firstIndex(marks.length, (k) => at.x(marks[k].t) >= x - 5)).filter(({ t }) => at.x(t) <= x + 5);
+  const under = (one) => x >= one.from && x < one.from + one.w;
+  return near.length ? near : flagsIn(marks, at, plan.track.x, plan.track.x + plan.track.w, (words) => words.length * 7).flags.filter(under).map((one) => one.mark);
+}
+
+/** The program's own notes: a flag with a line through all lanes, or a tick over them where there is no room for one. */
+export function drawFlags(c, { plan, theme: th, lanes: { marks } }, at) {
+  const font = `12px ${th.sans}`;
+  c.font = font;
+  const { flags, ticks } = flagsIn(marks, at, plan.track.x, plan.track.x + plan.track.w, (words) => c.measureText(words).width);
+  c.fillStyle = th.faint;
+  for (const x of ticks) c.fillRect(x - 0.5, plan.top - 6, 1, 6);
+  for (const { x, from, w, mark } of flags) {
+    c.fillStyle = th.ink;
+    c.fillRect(x - 0.75, plan.top - 15, 1.5, plan.height - plan.top + 13);
+    c.fillRect(from, plan.top - 15, w, 14);
+    text(c, mark.text, from + 5, plan.top - 7.5, { font, color: th.paper, max: w - 8 });
+  }
 }
 
 const CROSS = 5; // px

@@ -13,6 +13,7 @@ import { ease, sharpness } from './canvas_util.js';
 import { theme } from './colours.js';
 import { gestures, keyOf, viewKeys } from './lane_gestures.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
+import { marksAt } from './lane_signs.js';
 import { bracketAt, turnRows } from './lane_turns.js';
 import { AXIS, MARKED, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
 
@@ -203,10 +204,12 @@ export function lanesView(on) {
     const found = hit(at);
     const gap = !found && at.x > scene?.plan.track.x && scene && breakAt(at.x);
     const bracket = !found && scene && bracketAt(scene, scaleOf(scene), at);
+    const marks = !found && scene ? marksAt(scene, scaleOf(scene), at) : [];
     const before = pointed;
     pointed = found && found.one.count === 1 ? { slice: found.one.slice, lane: found.lane, seq: found.one.slice.seq } : null;
     if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
     else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
+    else if (marks.length) explain([...marks.slice(0, 6).map((one) => `mark “${one.text}” at ${units.time(one.t)}`), ...(marks.length > 6 ? [`and ${marks.length - 6} more: zoom in to tell them apart`] : [])], at.x);
     else if (bracket) explain(bracketTold(bracket), at.x);
     else if (gap) explain([...breakWords(gap.gap, run).sentences, 'It is drawn shorter than it was; the list of keys has a setting that draws it to scale.'], at.x);
     else tip.hidden = true;

@@ -130,7 +130,9 @@ function wires(rect, dock, cards, devices, tall) {
     return [card.device, { h2d: lane('h2d'), d2h: lane('d2h') }];
   }));
   const model = devices[0].model ?? {};
-  const peer = { x: cards[0].rect.x + cards[0].rect.w - 10, ...widthOf(model.peer_bandwidth, WIDEST_PEER) };
+  const [{ rect: wall, inner }] = cards;
+  const margin = wall.x + wall.w - inner.x - inner.w;
+  const peer = { x: wall.x + wall.w - margin / 2, ...widthOf(model.peer_bandwidth, Math.min(WIDEST_PEER, margin - 4)) };
   return { rect, dock, tall, lanes, staging: thickness(model.staging_bandwidth), peer };
 }
 
@@ -157,7 +159,7 @@ const GROUPED = 4000; // of the others that are drawn in groups
 function slimOf(state, storage, placed) {
   const lineage = state.lineages.get(storage.lineage);
   return pieces(placed, address(storage), Math.max(1, storage.asked))
-    .map(({ x, y, w, h, row }) => ({ x, y, w: Math.max(w, NARROWEST), h, row, index: Math.max(0, lineage?.index ?? 0), name: lineage?.name ?? '', box: null }));
+    .map(({ x, y, w, h, row }) => ({ x, y, w: Math.max(w, NARROWEST), h, row, index: Math.max(0, lineage?.index ?? 0), name: handleOf(state, storage)?.name || lineage?.name || '', storage: storage.id, box: null }));
 }
 
 function place(state, memory, map, use, lost) {
@@ -170,7 +172,7 @@ function place(state, memory, map, use, lost) {
   placeTags(placed, boxes.filter((b) => !b.group));
   for (const b of boxes) if (b.group) Object.assign(b.tags[0], { label: null, marks: [], hullMarks: [], level: 0 });
   for (const b of boxes) b.tag = b.tags[0].label;
-  const count = live.length - Math.min(live.length, SHOWN);
+  const count = Math.max(0, live.length - SHOWN - GROUPED);
   const { x, y, w, h } = memory.inner;
   return { rows: placed, boxes, groups, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
 }

@@ -8,6 +8,7 @@ import { lens } from './lens.js';
 import { theme } from './colours.js';
 import { sharpness } from './canvas_util.js';
 import { figures } from './capacity.js';
+import { groupLens } from './group_lens.js';
 import { namedAt } from './tag_places.js';
 import { describe } from './tags.js';
 import { saying, saysOf } from '../model/mistakes.js';
@@ -34,6 +35,7 @@ export function stage(changed, picked) {
   let sign = null; // tells it, where it is drawn
   let focus = 0;
   let scene = null; // of the last picture
+  const within = groupLens({ focus: () => changed(), picked });
 
   /** Computes the layout: once per step, not per frame. actions: of the step; lost: what no variable reaches (reach.js). */
   function arrange(state, addresses, actions, lost) {
@@ -57,23 +59,25 @@ export function stage(changed, picked) {
     return tensors.length > 1 ? [...lines, `${tensors.length} tensors see these bytes:`, ...tensors.map((one) => describe(one, box.bytes))] : lines;
   }
 
-  // One button per box, in the order of the boxes; the DOM is written only on change. Hundreds of them take longer than
+  // One button for each box and for each group, in the order of the boxes; the DOM is written only on change. Hundreds of them take longer than
   // the picture: not while the slider moves.
   function place() {
     placing = 0;
-    const wanted = new Set(plan.boxes.map((b) => b.storage));
+    const alone = plan.boxes.filter((b) => !b.group);
+    const wanted = new Set(alone.map((b) => b.storage));
     for (const [storage, spot] of spots) {
       if (!wanted.has(storage)) {
         spot.remove();
         spots.delete(storage);
       }
     }
-    for (const box of plan.boxes) {
+    for (const box of alone) {
       const spot = spots.get(box.storage) ?? add(box.storage);
       const label = tooltipLines(known, box).join('. ');
       if (spot.getAttribute('aria-label') !== label) spot.setAttribute('aria-label', label);
       Object.assign(spot.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` });
     }
+    within.place(plan.groups, known);
     if (focus && !wanted.has(focus)) leave();
     else if (focus) hover(focus);
     tellWrong();
@@ -133,7 +137,7 @@ export function stage(changed, picked) {
     if (!plan || !size.w) return;
     for (const memory of plan.memories) tell(memory, moment.now.memories.find((m) => m.device === memory.device));
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
-    scene = { ...moment, layout: plan, theme: colors, scale: size.scale, focus };
+    scene = { ...moment, layout: plan, theme: colors, scale: size.scale, focus: focus || within.storage };
     draw(c, scene);
   }
 
@@ -200,7 +204,7 @@ export function stage(changed, picked) {
   }
 
   return {
-    arrange, paint, part, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus,
+    arrange, paint, part, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus || within.storage,
     get settled() {
       return !placing;
     },
