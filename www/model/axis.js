@@ -110,8 +110,11 @@ function roundUp(x) {
 export function tickWords(t, step) {
   const [unit, ns] = step >= 1e8 ? ['s', 1e9] : step >= 1e5 ? ['ms', 1e6] : step >= 100 ? ['µs', 1e3] : ['ns', 1];
   const digits = Math.max(0, Math.ceil(-Math.log10(step / ns) - 1e-9));
-  return `${(t / ns).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
+  formats[digits] ??= new Intl.NumberFormat('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${formats[digits].format(t / ns)} ${unit}`;
 }
+
+const formats = []; // by digits: making one takes longer than using it
 
 const SHORTEST = 8; // units that are shown at least: no further zoom
 

@@ -5,6 +5,7 @@
 // the cores, the cost and, by clock, the sentence say is read off `instant(run, t)`.
 
 import { int, list } from './fields.js';
+import { firstIndex } from './search.js';
 import { handleOf, isOwnWork } from './state.js';
 import { progress, share, transfer } from './transfer.js';
 
@@ -20,10 +21,11 @@ function courseOf(work, devices) {
  * What is so at time t (ns). until: the last event whose call counts, where others begin at t: by step, that of the step.
  *
  *   seq        the last event that had been emitted; -1: none
- *   memories   one for each device: {device, card, capacity, asked, live, reserved, segments, storages}, in bytes; live: asked
- *              for, and rounded up
+ *   memories   one for each device: {device, card, capacity, asked, live, loose, reserved, segments, storages}, in bytes; live:
+ *              asked for, and rounded up; loose: of what lies in no segment
  *     segments   {addr, bytes, mem, pool, stream, free}: free bytes in it; by address
- *     storages   {id, addr, bytes, asked, mem, device, tenant, name, segment, tags, deferred, writing}; by address
+ *     storages   {id, addr, bytes, asked, mem, device, tenant, name, segment, tags, deferred, writing}; by address; made when
+ *                they are first asked for, which must be before the run is asked for another moment
  *       segment    the address of the segment that it lies in, or null
  *       tags       its handles: {tensor, name, shape, strides, offset, dtype, viewOf}
  *       deferred   freed by the program, but a stream that it was recorded on has not reached that point
@@ -136,20 +138,29 @@ function writesOf(copies, ops) {
 }
 
 function memoryAt(state, device, works, writing) {
-  const here = [...state.storages.values()].filter((s) => s.device === device.name);
-  const storages = here.filter((s) => s.freed === null || isDeferred(s, works)).map((s) => storageAt(state, s, writing)).sort(byAddress);
-  const segments = [...state.segments.values()].filter((s) => s.device === device.name).map((s) => ({ ...s })).sort(byAddress);
-  for (const s of segments) s.free = s.bytes;
-  for (const s of storages) {
-    const segment = segments.findLast((of) => of.addr <= s.addr && s.addr < of.addr + of.bytes);
-    s.segment = segment?.addr ?? null;
+  const segments = [...state.segments.values()].filter((s) => s.device === device.name).map((s) => ({ ...s, free: s.bytes })).sort(byAddress);
+  const segmentOf = (addr) => {
+    const one = segments[firstIndex(segments.length, (i) => segments[i].addr > addr) - 1];
+    return one && addr < one.addr + one.bytes ? one : null;
+  };
+  const isHere = (s) => s.device === device.name && (s.freed === null || isDeferred(s, works));
+  let [asked, live, loose] = [0, 0, 0];
+  for (const s of state.storages.values()) {
+    if (!isHere(s)) continue;
+    const segment = segmentOf(s.start);
     if (segment) segment.free -= s.bytes;
+    else loose += s.bytes;
+    if (s.freed !== null) continue;
+    asked += s.asked;
+    live += s.bytes;
   }
-  const sum = (of, field) => of.reduce((total, s) => total + s[field], 0);
-  const live = storages.filter((s) => !s.deferred);
+  let storages = null; // thousands, which a picture does not need
   return {
-    device: device.name, card: device.card, capacity: device.capacity,
-    asked: sum(live, 'asked'), live: sum(live, 'bytes'), reserved: sum(segments, 'bytes'), segments, storages,
+    device: device.name, card: device.card, capacity: device.capacity, asked, live, loose, reserved: segments.reduce((sum, s) => sum + s.bytes, 0), segments,
+    get storages() {
+      storages ??= [...state.storages.values()].filter(isHere).map((s) => storageAt(state, s, segmentOf(s.start), writing)).sort(byAddress);
+      return storages;
+    },
   };
 }
 
@@ -162,11 +173,11 @@ const deviceOf = ({ event }) => event.device ?? (event.dst?.device === 'cpu' ? e
 
 const byAddress = (a, b) => a.addr - b.addr || a.bytes - b.bytes;
 
-function storageAt(state, s, writing) {
+function storageAt(state, s, segment, writing) {
   const write = writing.get(s.id);
   return {
-    id: s.id, addr: Number(s.addr), bytes: s.bytes, asked: s.asked, mem: s.mem, device: s.device, tenant: s.tenant,
-    segment: null, deferred: s.freed !== null, name: handleOf(state, s)?.name ?? '',
+    id: s.id, addr: s.start, bytes: s.bytes, asked: s.asked, mem: s.mem, device: s.device, tenant: s.tenant,
+    segment: segment?.addr ?? null, deferred: s.freed !== null, name: handleOf(state, s)?.name ?? '',
     tags: s.tensors.map((id) => state.tensors.get(id)).filter((h) => h && !h.dropped)
       .map((h) => ({ tensor: h.id, name: h.name, shape: h.shape, strides: h.strides, offset: h.offset, dtype: h.dtype, viewOf: h.viewOf })),
     writing: write ? { work: write.work, arrived: Math.round((write.bytes ?? s.asked) * write.part), bytes: write.bytes ?? s.asked, phase: write.phase } : null,

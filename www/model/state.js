@@ -74,7 +74,7 @@ const on = {
     const id = int(e.storage);
     if (s.storages.has(id)) forget(s, id);
     s.storages.set(id, {
-      id, device: text(e.device, 'cpu'), mem: text(e.mem), addr: text(e.addr, '0x0'),
+      id, device: text(e.device, 'cpu'), mem: text(e.mem), addr: text(e.addr, '0x0'), start: Number(text(e.addr, '0x0')) || 0,
       asked: Math.max(0, int(e.asked, int(e.bytes))), bytes: Math.max(0, int(e.bytes)), tenant: int(e.tenant),
       created: site(e), createdSeq: s.seq, freed: null, deferred: false, streams: [], lineage: id, rev: 0, version: 0, tensors: [], sample: null,
     });

@@ -7,8 +7,7 @@ import { tile } from './colours.js';
  * What is so of a memory of an instant: {used: bytes that tensors asked for, taken: those that nobody else can get: blocks
  * with what rounding added, segments with their holes; capacity; 0: not known}.
  */
-export function capacityOf({ asked, reserved, capacity, storages }) {
-  const loose = storages.filter((s) => s.segment === null).reduce((sum, s) => sum + s.bytes, 0);
+export function capacityOf({ asked, reserved, capacity, loose }) {
   return { used: asked, taken: Math.max(asked, reserved + loose), capacity: capacity ?? 0 };
 }
 

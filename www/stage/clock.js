@@ -34,7 +34,7 @@ export function clock(host) {
 
   function tick(now) {
     frame = 0;
-    const passed = Math.min(100, now - last);
+    const passed = Math.max(0, Math.min(100, now - last));
     last = now;
     if (at.by === 'step') tickStep(passed);
     else tickClock(passed);
@@ -72,8 +72,9 @@ export function clock(host) {
     if (!frame) frame = requestAnimationFrame(tick);
   }
 
+  // Not while a frame is due: what pokes in each of them would stop the time.
   function run() {
-    last = performance.now();
+    if (!frame) last = performance.now();
     wake();
   }
 

@@ -13,7 +13,8 @@ const ROOTS = 4; // names that are told
 export function groupsOf(boxes, rest) {
   const slim = boxes.filter((box) => box.pieces.length === 1 && box.w < SLIM && !box.used && !box.freed && !box.unreachable)
     .map((box) => ({ x: box.x, y: box.y, w: box.w, h: box.h, row: box.pieces[0].row, index: box.index, name: box.name, storage: box.storage, box }));
-  const wide = boxes.filter((box) => !slim.some((one) => one.box === box)).flatMap((box) => box.pieces);
+  const grouped = new Set(slim.map(({ box }) => box));
+  const wide = boxes.filter((box) => !grouped.has(box)).flatMap((box) => box.pieces);
   const all = [...slim, ...rest].sort((a, b) => a.y - b.y || a.x - b.x);
   const groups = [];
   for (const one of all) {
@@ -21,7 +22,7 @@ export function groupsOf(boxes, rest) {
     const end = last ? last.x + last.w : 0;
     const between = (p) => p.y === one.y && p.x >= end - 1 && p.x < one.x;
     if (last && last.y === one.y && one.x - end <= APART && !wide.some(between)) add(last, one);
-    else groups.push({ x: one.x, y: one.y, w: one.w, h: one.h, row: one.row, count: 1, roots: new Map(), members: [one] });
+    else groups.push({ x: one.x, y: one.y, w: one.w, h: one.h, row: one.row, count: 1, members: [one] });
   }
   return groups.filter(({ count, members }) => count >= FEWEST || members.some((one) => !one.box)).map(finished);
 }
@@ -34,9 +35,16 @@ function add(group, one) {
 
 const rootOf = (name) => name.replace(/\[.*| #\d+$/, '');
 
+function counted(pairs) {
+  const sums = new Map();
+  for (const [key, n] of pairs) sums.set(key, (sums.get(key) ?? 0) + n);
+  return sums;
+}
+
 function finished(group) {
-  for (const { name } of group.members) group.roots.set(rootOf(name), (group.roots.get(rootOf(name)) ?? 0) + 1);
-  const made = { ...group, roots: [...group.roots].sort((a, b) => b[1] - a[1]).map(([root]) => root) };
+  const names = counted(group.members.map(({ name }) => [name, 1]));
+  const roots = counted([...names].map(([name, n]) => [rootOf(name), n]));
+  const made = { ...group, roots: [...roots].sort((a, b) => b[1] - a[1]).map(([root]) => root) };
   for (const { box } of group.members) if (box) box.group = made;
   return made;
 }

@@ -155,19 +155,22 @@ function upright(rect, dock, dir) {
 
 const SHOWN = 300; // boxes at most; of more those in use and the largest, and the number of the others
 const GROUPED = 4000; // of the others that are drawn in groups
+const VACANT = 12; // freed ones
 
 function slimOf(state, storage, placed) {
   const lineage = state.lineages.get(storage.lineage);
-  return pieces(placed, address(storage), Math.max(1, storage.asked))
-    .map(({ x, y, w, h, row }) => ({ x, y, w: Math.max(w, NARROWEST), h, row, index: Math.max(0, lineage?.index ?? 0), name: handleOf(state, storage)?.name || lineage?.name || '', storage: storage.id, box: null }));
+  return pieces(placed, storage.start, Math.max(1, storage.asked)).map((piece) => Object.assign(piece, {
+    w: Math.max(piece.w, NARROWEST), index: Math.max(0, lineage?.index ?? 0),
+    name: handleOf(state, storage)?.name || lineage?.name || '', storage: storage.id, box: null,
+  }));
 }
 
 function place(state, memory, map, use, lost) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
   const live = all.filter((s) => s.freed === null).sort((a, b) => use.storages.has(b.id) - use.storages.has(a.id) || b.bytes - a.bytes || a.id - b.id);
   const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens);
-  const shown = [...live.slice(0, SHOWN), ...vacant(all, live)].sort((a, b) => address(a) - address(b) || a.id - b.id);
-  const boxes = shown.map((s) => box(state, s, placed, use, lost)).filter(Boolean);
+  const shown = [...live.slice(0, SHOWN), ...vacant(all, live)];
+  const boxes = shown.map((s) => box(state, s, placed, use, lost)).filter(Boolean).sort((a, b) => a.addr - b.addr || a.storage - b.storage);
   const groups = groupsOf(boxes, live.slice(SHOWN, SHOWN + GROUPED).flatMap((s) => slimOf(state, s, placed)));
   placeTags(placed, boxes.filter((b) => !b.group));
   for (const b of boxes) if (b.group) Object.assign(b.tags[0], { label: null, marks: [], hullMarks: [], level: 0 });
@@ -180,25 +183,26 @@ function place(state, memory, map, use, lost) {
 // Freed storages whose address was not reused since; of several at one address, the last.
 function vacant(all, live) {
   const freed = all.filter((s) => s.freed !== null).sort((a, b) => b.freed - a.freed);
-  const taken = live.map(extent);
-  return freed.filter((s) => {
+  const taken = freed.length ? live.map(extent) : [];
+  const found = [];
+  for (const s of freed) {
     const here = extent(s);
-    return !taken.some((t) => overlap(here, t)) && taken.push(here);
-  }).slice(0, 12);
+    if (found.length === VACANT) break;
+    if (!taken.some((t) => overlap(here, t))) found.push(s) && taken.push(here);
+  }
+  return found;
 }
 
-const address = (s) => Number.parseInt(s.addr, 16) || 0;
-
-const extent = (s) => ({ from: address(s), to: address(s) + Math.max(1, s.bytes) });
+const extent = (s) => ({ from: s.start, to: s.start + Math.max(1, s.bytes) });
 const overlap = (a, b) => a.from < b.to && b.from < a.to;
 
 const NARROWEST = 2.5; // px: what has bytes is seen
 
 function box(state, storage, placed, use, gone) {
-  const parts = pieces(placed, address(storage), Math.max(1, storage.asked));
+  const parts = pieces(placed, storage.start, Math.max(1, storage.asked));
   if (!parts.length) return null;
   for (const part of parts) part.w = Math.max(part.w, NARROWEST);
-  const lost = pieces(placed, address(storage) + storage.asked, storage.bytes - storage.asked); // by rounding
+  const lost = pieces(placed, storage.start + storage.asked, storage.bytes - storage.asked); // by rounding
   const handle = handleOf(state, storage);
   const lineage = state.lineages.get(storage.lineage);
   const { x, y, w, h } = parts[0];
@@ -207,7 +211,7 @@ function box(state, storage, placed, use, gone) {
   return {
     x, y, w, h, pieces: parts, lost, tag: null, tags: tags.length ? tags : [nameless(storage, name, handle)],
     used: use.storages.has(storage.id), written: use.writes.filter((one) => one.storage === storage.id),
-    storage: storage.id, addr: address(storage), device: storage.device, bytes: storage.asked, mem: storage.mem,
+    storage: storage.id, addr: storage.start, device: storage.device, bytes: storage.asked, mem: storage.mem,
     index: Math.max(0, lineage?.index ?? 0),
     name, tenant: storage.tenant, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,

@@ -16,13 +16,15 @@ import { handleOf } from '../model/state.js';
 import { about, memoryName } from '../model/words.js';
 
 const $ = (id) => document.getElementById(id);
-const LATER = 50; // ms
+const LATER = 50; // ms until the buttons follow the picture,
+const AT_ONCE = 32; // so many of them,
+const NEXT = 16; // and ms later the next ones
 
 /** changed(): draw again; picked({storage, tensor}): a box or a name was clicked. */
 export function stage(changed, picked) {
   const canvas = $('canvas');
   const c = canvas.getContext('2d');
-  const spots = new Map(); // storage -> button
+  const spots = new Map(); // storage -> {button, is: what it says and where it is}
   const headings = new Map(); // device -> what its heading says
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
@@ -59,25 +61,33 @@ export function stage(changed, picked) {
     return tensors.length > 1 ? [...lines, `${tensors.length} tensors see these bytes:`, ...tensors.map((one) => describe(one, box.bytes))] : lines;
   }
 
-  // One button for each box and for each group, in the order of the boxes; the DOM is written only on change. Hundreds of them take longer than
-  // the picture: not while the slider moves.
+  // One button for each box and for each group, in the order of the boxes; the DOM is written only on change, and of hundreds
+  // only a few at a time: they take longer than the picture, which must not wait for them while a run is played.
   function place() {
     placing = 0;
     const alone = plan.boxes.filter((b) => !b.group);
     const wanted = new Set(alone.map((b) => b.storage));
+    let left = AT_ONCE;
     for (const [storage, spot] of spots) {
-      if (!wanted.has(storage)) {
-        spot.remove();
-        spots.delete(storage);
-      }
+      if (wanted.has(storage) || !left) continue;
+      spot.button.remove();
+      spots.delete(storage);
+      left--;
     }
     for (const box of alone) {
-      const spot = spots.get(box.storage) ?? add(box.storage);
+      if (!left) break;
+      const spot = spots.get(box.storage) ?? { button: add(box.storage), is: '' };
+      spots.set(box.storage, spot);
       const label = tooltipLines(known, box).join('. ');
-      if (spot.getAttribute('aria-label') !== label) spot.setAttribute('aria-label', label);
-      Object.assign(spot.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` });
+      const is = [label, box.x, box.y, box.w, box.h].join();
+      if (is === spot.is) continue;
+      spot.is = is;
+      spot.button.setAttribute('aria-label', label);
+      Object.assign(spot.button.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` });
+      left--;
     }
     within.place(plan.groups, known);
+    if (!left) placing = setTimeout(place, NEXT);
     if (focus && !wanted.has(focus)) leave();
     else if (focus) hover(focus);
     tellWrong();
@@ -93,7 +103,6 @@ export function stage(changed, picked) {
     spot.addEventListener('blur', leave);
     spot.addEventListener('click', () => picked({ storage, tensor: 0 }));
     $('spots').append(spot);
-    spots.set(storage, spot);
     return spot;
   }
 

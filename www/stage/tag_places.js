@@ -52,14 +52,28 @@ function bytesOf(state, id, first = 0, count = Infinity) {
 export function tagsOf(state, storage, use) {
   const tags = new Map();
   for (const handle of shown(storage.tensors.map((id) => state.tensors.get(id)).filter((h) => h && !h.dropped), use)) {
-    const { list: bytes, hull, exact } = runs(handle);
-    const key = exact ? bytes.join(' ') : `${handle.shape} ${handle.strides} ${handle.offset}`;
+    const { tensor, key, list: bytes, hull, exact } = seenBy(handle);
+    const used = use.tensors.has(handle.id);
     if (!tags.has(key)) tags.set(key, { tensors: [], runs: bytes, hull, exact, used: false });
     const tag = tags.get(key);
-    tag.tensors.push({ ...handle, name: handle.name || `t${handle.id}`, nameless: !handle.name, used: use.tensors.has(handle.id), title: titleOf(handle, use) });
-    tag.used ||= use.tensors.has(handle.id);
+    tag.tensors.push(used || use.locals.has(handle.id) ? { ...tensor, used, title: titleOf(handle, use) } : tensor);
+    tag.used ||= used;
   }
   return [...tags.values()];
+}
+
+const known = new WeakMap(); // handle, which never changes (state.js) -> the bytes that it sees, and what its tag tells of it
+
+function seenBy(handle) {
+  if (!known.has(handle)) {
+    const bytes = runs(handle);
+    const name = handle.name || `t${handle.id}`;
+    known.set(handle, {
+      ...bytes, key: bytes.exact ? bytes.list.join(' ') : `${handle.shape} ${handle.strides} ${handle.offset}`,
+      tensor: { ...handle, name, nameless: !handle.name, used: false, title: name },
+    });
+  }
+  return known.get(handle);
 }
 
 // Its name, and in the step of a line that calls it otherwise that name.
