@@ -155,38 +155,6 @@ static void a_page_that_comes_back_goes_on_where_it_was(void **state)
     wait_until_no_clients();
 }
 
-static void acknowledge(int fd, int run, uint64_t seq)
-{
-    char text[80];
-    snprintf(text, sizeof text, "{\"ack\":{\"run\":%d,\"seq\":%llu}}", run, (unsigned long long)seq);
-    assert_true(ws_send(fd, text));
-}
-
-static void all_is_seen_once_every_page_acknowledged_the_last_event(void **state)
-{
-    (void)state;
-    run_follower a = {.fd = join()}, b = {.fd = join()};
-    a.run = b.run = new_run();
-    assert_false(server_all_acknowledged(live_server));
-    emit(10);
-    server_run_ended(live_server, a.run);
-    follow_to_end(&a);
-    follow_to_end(&b);
-    assert_false(server_all_acknowledged(live_server));
-    acknowledge(a.fd, a.run, a.next - 1);
-    acknowledge(b.fd, b.run, b.next - 2);
-    acknowledge(b.fd, b.run, 999999); /* of an unknown run */
-    usleep(50000);
-    assert_false(server_all_acknowledged(live_server));
-    acknowledge(b.fd, b.run, b.next - 1);
-    for (int i = 0; i < TIMEOUT_S * 200 && !server_all_acknowledged(live_server); i++) usleep(5000);
-    assert_true(server_all_acknowledged(live_server));
-    close(a.fd);
-    close(b.fd);
-    wait_until_no_clients();
-    assert_false(server_all_acknowledged(live_server)); /* no client is connected */
-}
-
 static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)
 {
     (void)state;
@@ -224,7 +192,6 @@ int main(void)
         cmocka_unit_test(hello_lists_the_runs_and_new_runs_are_announced),
         cmocka_unit_test(the_last_sixteen_runs_are_kept),
         cmocka_unit_test(a_page_that_comes_back_goes_on_where_it_was),
-        cmocka_unit_test(all_is_seen_once_every_page_acknowledged_the_last_event),
         cmocka_unit_test(statuses_reach_open_and_late_pages_as_valid_utf8),
     };
     return cmocka_run_group_tests(tests, start_live_server, stop_live_server);

@@ -146,13 +146,12 @@ static bool viewer_ends(program *p)
     return poll(&ready, 1, 0) == 1 && !read(p->stderr_fd, &c, 1);
 }
 
-/* Reads and acknowledges events until `ended`; returns their number. */
+/* Reads events until `ended`; returns their number. */
 static int read_all_events(int fd)
 {
     int opcode, run = 0, events = 0;
     size_t size;
     unsigned long long from, count;
-    char ack[80];
     for (char *text; (text = ws_read(fd, &opcode, &size)) && opcode == 1; free(text)) {
         if (sscanf(text, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%llu}", &run, &from, &count) == 3)
             events = (int)(from + count);
@@ -160,8 +159,6 @@ static int read_all_events(int fd)
         free(text);
         break;
     }
-    snprintf(ack, sizeof ack, "{\"ack\":{\"run\":%d,\"seq\":%d}}", run, events - 1);
-    ws_send(fd, ack);
     return events;
 }
 

@@ -365,7 +365,6 @@ const on = {
     if (run === shown) time.poke();
     else if (!shown && mode === 'view') select(run, true);
     visit.arrived();
-    wire.ack(run.number, run.events.length - 1);
   },
 
   ended(head) {

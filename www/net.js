@@ -80,7 +80,6 @@ export function connect(token, on, resume) {
   let current = 0;
   let wait = 250;
   let connected = false; // at least once
-  let acked = -1;
 
   function open() {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
@@ -110,7 +109,8 @@ export function connect(token, on, resume) {
     if (head?.type === 'hello') {
       const run = on.hello(head);
       if (run) watch(run);
-    } else if (head?.type === 'run') on.run(head);  else if (head?.type === 'ended') on.ended(head);
+    } else if (head?.type === 'run') on.run(head);
+    else if (head?.type === 'ended') on.ended(head);
     else if (head?.type === 'status') on.status(head);
     return undefined;
   }
@@ -121,20 +121,11 @@ export function connect(token, on, resume) {
 
   function watch(run) {
     current = run;
-    acked = -1;
     send({ watch: run, from: resume(run) });
-    if (resume(run) > 0) ack(run, resume(run) - 1); // acknowledges what arrived before the disconnect
-  }
-
-  /** Tells the server what has been applied; with --view it exits after that. */
-  function ack(run, seq) {
-    if (run !== current || seq <= acked) return;
-    acked = seq;
-    send({ ack: { run, seq } });
   }
 
   open();
-  return { watch, ack };
+  return { watch };
 }
 
 // Does a server answer that rejects this token?

@@ -75,7 +75,6 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
   function welcome(client) {
     sockets.add(client);
     client.cursor = 0;
-    client.acked = -1;
     client.on('close', () => sockets.delete(client));
     client.on('message', (data) => hear(client, JSON.parse(data)));
     const known = kept.map(({ run, lesson, what, label }) => ({ run, lesson, what, label }));
@@ -88,7 +87,6 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
       client.cursor = message.from;
       pump(client);
     }
-    if (message.ack) client.acked = message.ack.seq;
   }
 
   function pump(client) {

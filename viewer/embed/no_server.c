@@ -61,12 +61,6 @@ void server_status(server *s, cJSON *status)
     cJSON_Delete(status);
 }
 
-bool server_all_acknowledged(server *s)
-{
-    (void)s;
-    return true;
-}
-
 int server_clients(server *s)
 {
     (void)s;

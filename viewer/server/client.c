@@ -40,7 +40,6 @@ struct client {
     int unsent_count;
     stream *run;         /* retained; may be NULL */
     uint64_t cursor;     /* next event to send */
-    uint64_t seen;       /* events that the page has acknowledged */
     uint64_t end_sent;   /* cursor at which "ended" was sent, plus 1; 0: not sent */
     int64_t hold_until;  /* send no event before this time, in ms */
     unsigned generation; /* incremented by client_follow: invalidates a batch being read */
@@ -74,7 +73,7 @@ void client_follow(client *c, stream *r, uint64_t from)
         if (c->run) run_stream_release(c->run);
         c->run = r;
     }
-    c->cursor = c->seen = from;
+    c->cursor = from;
     c->end_sent = 0;
     c->hold_until = 0;
     c->generation++;
@@ -94,8 +93,6 @@ void client_send(client *c, const char *text)
     *c->last_unsent = m;
     c->last_unsent = &m->next;
 }
-
-bool client_has_all(const client *c, const stream *r) { return c->run == r && feed_drained(r->feed, c->seen); }
 
 /* ---- sending: called with the hub's lock, which is released during reads and writes ---- */
 
@@ -227,17 +224,6 @@ static bool watch(client *c, const cJSON *json)
     return true;
 }
 
-/* {"ack":{"run":2,"seq":119}} */
-static bool acknowledge(client *c, const cJSON *json)
-{
-    const cJSON *ack = cJSON_GetObjectItemCaseSensitive(json, "ack");
-    uint64_t number, seq;
-    if (!read_uint(ack, "run", &number) || !read_uint(ack, "seq", &seq)) return false;
-    if (c->run && number == (uint64_t)c->run->number && seq >= c->seen && seq < feed_count(c->run->feed))
-        c->seen = seq + 1;
-    return true;
-}
-
 /* Returns 0, or the code to close the connection with. */
 static int handle_frame(client *c, int bits, const char *data, size_t size)
 {
@@ -246,7 +232,7 @@ static int handle_frame(client *c, int bits, const char *data, size_t size)
     if (size > MESSAGE_MAX) return TOO_BIG;
     if (bits != (0x80 | MG_WEBSOCKET_OPCODE_TEXT)) return USAGE_ERROR;
     cJSON *json = cJSON_ParseWithLength(data, size);
-    bool ok = cJSON_HasObjectItem(json, "watch") ? watch(c, json) : acknowledge(c, json);
+    bool ok = watch(c, json);
     cJSON_Delete(json);
     return ok ? 0 : USAGE_ERROR;
 }

@@ -116,16 +116,6 @@ bool hub_run_is_over(hub *h, const stream *r)
     return over || feed_ended(r->feed);
 }
 
-bool hub_acknowledged(hub *h)
-{
-    pthread_mutex_lock(&h->lock);
-    const stream *newest = hub_newest(h);
-    bool all = newest && newest->ended && h->clients;
-    for (client *c = h->clients; c && all; c = client_next(c)) all = client_has_all(c, newest);
-    pthread_mutex_unlock(&h->lock);
-    return all;
-}
-
 int hub_count_clients(hub *h)
 {
     pthread_mutex_lock(&h->lock);

@@ -45,7 +45,6 @@ stream *hub_retain_run(hub *h, int number); /* NULL: no such run; release it wit
 void hub_release_run(hub *h, stream *r);
 bool hub_run_is_over(hub *h, const stream *r); /* no more of its program's events will come */
 void hub_broadcast(hub *h, char *text);        /* to every client, and to each that connects later; takes ownership */
-bool hub_acknowledged(hub *h);
 int hub_count_clients(hub *h);
 
 /* The rest is shared by page_stream.c and client.c only; the caller holds the lock. */
@@ -56,7 +55,6 @@ char *run_stream_announcement(const stream *r);
 void run_stream_release(stream *r);
 void client_follow(client *c, stream *r, uint64_t from);
 void client_send(client *c, const char *text);
-bool client_has_all(const client *c, const stream *r);
 client *client_next(const client *c);
 
 /* Clients. (client.c) */

@@ -201,6 +201,4 @@ void server_status(server *s, cJSON *status)
     cJSON_Delete(status);
 }
 
-bool server_all_acknowledged(server *s) { return hub_acknowledged(&s->hub); }
-
 int server_clients(server *s) { return hub_count_clients(&s->hub); }

@@ -56,8 +56,6 @@ int server_add_run_by(server *s, feed *f, const char *lesson, const char *what, 
 void server_run_ended(server *s, int run);
 /* Sends {"type":"status", ...} to every page. Takes ownership of the object. */
 void server_status(server *s, cJSON *status);
-/* Have all open pages acknowledged all of the newest run? False while no page is open. */
-bool server_all_acknowledged(server *s);
 int server_clients(server *s);
 void server_stop(server *s); /* closes WebSockets with code 1001; takes well under 0.1 s */
 

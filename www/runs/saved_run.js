@@ -6,7 +6,7 @@ const pieces = () => [...document.querySelectorAll('script.saved-lines')];
 /** Does this page carry a run? */
 export const carriesRun = () => !!document.getElementById('saved-run');
 
-/** on: as in net.js. Returns {watch, ack}: nothing is asked for, and nobody waits. */
+/** on: as in net.js. Returns {watch}: nothing is asked for. */
 export function playSaved(on) {
   const { label = '' } = JSON.parse(document.getElementById('saved-run').textContent);
   const left = pieces();
@@ -29,5 +29,5 @@ export function playSaved(on) {
     on.hello({ mode: 'view', runs: [{ run: 1, what: 'view', label }], current: 1 });
     next();
   });
-  return { watch() {}, ack() {} };
+  return { watch() {} };
 }
