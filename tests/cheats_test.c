@@ -248,7 +248,7 @@ static void a_written_progress_file_passes_nothing(void **state)
     assert_true(copy_answer(ID, "starter.c"));
     assert_int_equal(run_ferry("grade --all", &printed), 1);
     assert_non_null(strstr(printed, "failed     " ID));
-    assert_non_null(strstr(printed, "not begun  02-to-returns"));
+    assert_non_null(strstr(printed, "not started  02-to-returns"));
     free(printed);
     assert_true(copy_answer(ID, "solution.c"));
     assert_int_equal(run_ferry("grade --all", &printed), 1);

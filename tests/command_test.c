@@ -53,7 +53,7 @@ static void grade_makes_the_file_and_says_what_failed(void **state)
     expect("grade 1", 1, "FAIL same-device");
     expect("grade 01", 1, "my/" ID ".c:");
     expect("grade " ID, 1, "ferry hint 01");
-    expect("list", 0, "begun");
+    expect("list", 0, "started");
 }
 
 static void grade_passes_a_solution(void **state)

@@ -105,10 +105,10 @@ static void two_runs_are_compared_on_the_terminal(void **state)
     expect_of(slow, quick, 0, "Times are modelled.");
     expect_of(slow, quick, 0, " 3 fewer\n");
     expect_of(slow, quick, 0, "48 KiB less\n");
-    expect_of(slow, quick, 0, "us sooner\n");
-    expect_of(quick, slow, 0, "us later\n");
+    expect_of(slow, quick, 0, "us less\n");
+    expect_of(quick, slow, 0, "us more\n");
     expect_of(slow, quick, 0,
-              "less, trips: 3 fewer, 48 KiB less over the bus\n             | there = fy_to(x, \"cuda\");");
+              "less, copies: 3 fewer, 48 KiB less over the bus\n             | there = fy_to(x, \"cuda\");");
     expect_of(slow, slow, 0, "No line differs");
 }
 

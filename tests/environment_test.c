@@ -200,9 +200,10 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
                 "allocated; 16.00 MiB free;");
     assert_said("full, then sum 3");
     run_with("sim", "h200:capacity=8MiB", need_a_large_segment); /* on an empty card */
-    assert_said("fix: a tensor of 1.50 MiB needs a segment of 20.00 MiB (up to 1 MiB, one of 2 MiB is enough), but "
-                "cuda:0 has only "
-                "8.00 MiB: freeing tensors does not help.");
+    assert_said(
+        "fix: a tensor of 1.50 MiB needs a segment of 20.00 MiB (tensors of up to 1 MiB need one of 2 MiB), but "
+        "cuda:0 has only "
+        "8.00 MiB: freeing tensors does not help.");
 }
 
 static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **state)

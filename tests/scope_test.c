@@ -331,7 +331,7 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
     assert_null(fy_relu(gone));
     assert_true(failed_with("fy_relu: gone was freed at the end of its FY_SCOPE on line "));
     assert_null(fy_keep(gone));
-    assert_true(failed_with("fix: carry it out of the scope with fy_keep(gone)"));
+    assert_true(failed_with("fix: move it to the outer scope with fy_keep(gone)"));
     assert_string_equal(fy_device(x), "none");
     assert_true(failed_with("was already freed"));
     since();

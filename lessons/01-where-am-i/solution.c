@@ -1,6 +1,6 @@
 // Lesson 1, your turn: let the card compute y = mat1 x w + b.
 //
-// mat1 was read from a file, so it is in CPU RAM. You create w (all 0.5) and b (all 1).
+// The lesson provides mat1, in CPU RAM. You create w (all 0.5) and b (all 1).
 // Only mat1 may cross the bus, once. Submit y where it was computed.
 #include <ferry.h>
 

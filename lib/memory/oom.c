@@ -27,7 +27,7 @@ static void advise_never(const fy_dev *d, int64_t asked, int64_t segment, char *
     int64_t gib = (segment >> 30) + 1;
     int n = 0;
     if (asked <= d->capacity)
-        n = snprintf(buf, room, "a tensor of %s needs a segment of %s (up to 1 MiB, one of 2 MiB is enough), but ",
+        n = snprintf(buf, room, "a tensor of %s needs a segment of %s (tensors of up to 1 MiB need one of 2 MiB), but ",
                      fy_size_text(asked, size, sizeof size), fy_size_text(segment, segment_size, sizeof segment_size));
     n += snprintf(buf + n, room - (size_t)n,
                   "%s has only %s: freeing tensors does not help. Use smaller tensors or a smaller .dtype", d->name,

@@ -77,7 +77,7 @@ static void *fail_late(fy_site *at)
     if (found && from)
         snprintf(cause, sizeof cause, "work launched by an earlier call failed on the card: %s:%d: %s(%s)", from->file,
                  from->line, from->call, from->args);
-    return fy_fail_caused(at, found ? seq + 1 : 0, "device", hint, cause, "%s%s It surfaced at this call",
+    return fy_fail_caused(at, found ? seq + 1 : 0, "device", hint, cause, "%s%s It was reported by this call",
                           has_prefix ? "" : "CUDA error: ", fy_fault.text);
 }
 

@@ -64,7 +64,7 @@ static void fail_freed(fy_site *at, const char *name, const fy_tensor *x)
 
     if (x->before) /* the slot was reused: x->freed describes its last tensor, which may not be the one meant */
         fy_fail(at, "use_after_free",
-                fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
+                fy_hint("free %s once, after its last use, or move it to the outer scope with fy_keep", name),
                 "%s was already freed. Its handle has been reused since, so the line is not certain: the last tensor "
                 "there was %s, freed %s%s",
                 name, label, by_scope ? "at the end of its FY_SCOPE" : "by fy_free", where);
@@ -72,7 +72,7 @@ static void fail_freed(fy_site *at, const char *name, const fy_tensor *x)
         fy_fail_about(
             at, "use_after_free",
             fy_hint(
-                "carry it out of the scope with fy_keep(%s), or use it inside; or fy_set(&%s, ...), if each iteration "
+                "move it to the outer scope with fy_keep(%s), or use it inside; or fy_set(&%s, ...), if each iteration "
                 "of a loop assigns a new tensor",
                 name, name),
             1, (fy_tensor *[]){(fy_tensor *)x}, "%s%s was freed at the end of its FY_SCOPE%s", name, alias, where);

@@ -91,11 +91,12 @@ void rule_hidden_sync(findings *f, const history *h)
                            : a->why == FY_WORD_save ? "saving"
                            : a->why == FY_WORD_user ? "copying to the host and reading"
                                                     : "fy_item on";
-        say_what(x,
-                 "%s a value on the card in every step makes the host wait until all earlier work is done; it queues "
-                 "nothing new meanwhile.",
-                 does);
-        say_fix(x, "keep the values on the card (add them up there), and read them every N steps or after the loop");
+        say_what(
+            x,
+            "%s a value on the card in every iteration makes the host wait until all earlier work is done; it queues "
+            "nothing new meanwhile.",
+            does);
+        say_fix(x, "keep the values on the card (add them up there); read them every N iterations or after the loop");
     }
     free(read_at);
     free(steps);
@@ -116,7 +117,7 @@ void rule_device_sync(findings *f, const history *h)
         finding *x = found(f, h, a->site, i, a->held, 0);
         could_try(x, "without these waits", a, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
-        say_what(x, "in every step the host waits for all streams of the card.");
+        say_what(x, "in every iteration the host waits for all streams of the card.");
         say_fix(x,
                 "remove it: blocking copies to the host wait on their own, and work in one stream runs in order. For a "
                 "single result, wait for its event; to measure time, wait once before and once after the loop");

@@ -67,11 +67,11 @@ static void print_bytes(const char *what, int64_t a, int64_t b)
 
 static void print_totals(const run_totals *a, const run_totals *b)
 {
-    static const char *const trips[] = {"trips to a card", "trips back to the host"};
+    static const char *const trips[] = {"copies to a card", "copies back to the host"};
     static const char *const bytes[] = {"bytes to a card", "bytes back to the host"};
     static const char *const wire[] = {"on the bus, to a card", "on the bus, to the host"};
     print_row("", "A", "B", "B against A");
-    print_time("until all is done", a->total, b->total, "sooner", "later");
+    print_time("total time", a->total, b->total, "less", "more");
     print_time("the program was in calls", a->held, b->held, "less", "more");
     for (int i = 0; i < TOTALS_WAYS; i++) {
         print_count(trips[i], a->way[i].trips, b->way[i].trips);
@@ -115,7 +115,7 @@ static void print_pair(const pair *p)
     int n =
         snprintf(head, sizeof head, "%5s %5s  %s", in_a, in_b, time_difference(a->held, b->held, "less", "more", held));
     if (a->trips != b->trips)
-        n += snprintf(head + n, sizeof head - (size_t)n, ", trips: %s", count_difference(a->trips, b->trips, trips));
+        n += snprintf(head + n, sizeof head - (size_t)n, ", copies: %s", count_difference(a->trips, b->trips, trips));
     if (a->bytes != b->bytes)
         snprintf(head + n, sizeof head - (size_t)n, ", %s over the bus", bytes_difference(a->bytes, b->bytes, bytes));
     print_escaped(stdout, head, strlen(head), "");
@@ -136,7 +136,7 @@ static void print_lines(const run_totals *a, const run_totals *b)
     qsort(all, (size_t)n, sizeof *all, by_weight);
     int differ = 0;
     while (differ < n && all[differ].weight) differ++;
-    if (!differ) printf("\nNo line differs in trips or in the time that its calls blocked the program.\n");
+    if (!differ) printf("\nNo line differs in its copies or in the time that its calls blocked the program.\n");
     else printf("\n    A     B  the time that a line's calls block the program, and what it copies\n");
     for (int i = 0; i < differ && i < LINES_SHOWN; i++) print_pair(&all[i]);
     if (differ > LINES_SHOWN) printf("and %d more lines that differ less\n", differ - LINES_SHOWN);
@@ -146,8 +146,8 @@ static void print_lines(const run_totals *a, const run_totals *b)
 static void print_all(const options *o, const run_totals *a, const run_totals *b)
 {
     const char *words = a->measured && b->measured ? "Times are measured."
-                        : a->measured              ? "Times of A are measured, of B modelled: they do not compare."
-                        : b->measured              ? "Times of A are modelled, of B measured: they do not compare."
+                        : a->measured              ? "Times of A are measured, of B modelled: not comparable."
+                        : b->measured              ? "Times of A are modelled, of B measured: not comparable."
                                                    : "Times are modelled.";
     printf("A: %s\nB: %s\n%s\n\n", o->word[0], o->word[1], words);
     print_totals(a, b);

@@ -50,7 +50,7 @@ static bool to_perfetto(const options *o, FILE *out, char *err, size_t room)
     if (*note) fprintf(stderr, "ferry: %s: %s\n", o->word[0], note);
     if (ok) perfetto_write(p, base_name(o->word[0]), out, &cut);
     if (cut)
-        fprintf(stderr, "ferry: of %llu slices that overlapped another of their row, the beginning is left out\n",
+        fprintf(stderr, "ferry: %llu slices overlapped another in their row: their beginning is left out\n",
                 (unsigned long long)cut);
     perfetto_free(p);
     return ok;

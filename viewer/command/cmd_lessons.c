@@ -18,7 +18,7 @@ int command_list(const command *c, int argc, char **argv)
     for (int i = 0; i < s.catalogue.count; i++) {
         const lesson *l = &s.catalogue.lessons[i];
         progress p = progress_of(&s.home, l);
-        printf("%-5s  %-16s  %s\n", p.done ? "done" : p.attempts ? "begun" : "new", l->id, l->title);
+        printf("%-5s  %-16s  %s\n", p.done ? "done" : p.attempts ? "started" : "new", l->id, l->title);
     }
     printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n"
            "these marks come from my/progress.json; to grade everything again: %s grade --all\n",

@@ -95,7 +95,7 @@ static bool grade_briefly(const lesson_env *s, const lesson *l, const options *o
     outcome out;
     lesson_file_path(&s->home, l, mine);
     if (access(mine, F_OK) != 0) {
-        if (!o->json) printf("not begun  %s\n", l->id);
+        if (!o->json) printf("not started  %s\n", l->id);
         return false;
     }
     run_options run_with = run_options_for(s, l, o);

@@ -171,7 +171,8 @@ static void report_end(const run_server *s, const char *program)
     if (server_clients(s->server))
         snprintf(until, sizeof until, "until its page has been closed for %d s", closed_ms / 1000);
     else
-        snprintf(until, sizeof until, "for %d minutes, and then until its page has been closed for %d s",
+        snprintf(until, sizeof until,
+                 "for %d minutes if its page is never opened, else until it has been closed for %d s",
                  UNVISITED_MS / 60000, closed_ms / 1000);
     fprintf(stderr, "ferry: %s stays at %s %s (%s`kill %d` stops the viewer)\n", what, server_url(s->server), until,
             complete ? "Ctrl-C or " : "", (int)getpid());

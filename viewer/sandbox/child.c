@@ -143,7 +143,7 @@ static const struct {
 static void signal_words(int signal, char *words, size_t room, char *hint, size_t hint_room)
 {
     snprintf(words, room, "the program was ended by signal %d (%s)", signal, strsignal(signal));
-    snprintf(hint, hint_room, "run it again in a debugger: gdb build/my/ID");
+    snprintf(hint, hint_room, "run it again in gdb; FERRY_GIVEN must hold the lesson's inputs, as in lesson.json");
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         if (signals[i].signal != signal) continue;
         snprintf(words, room, "%s", signals[i].words);

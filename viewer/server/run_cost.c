@@ -85,7 +85,7 @@ static void add_head(const finding *x, const ledger *logged, fy_text *out)
              "What needs a copied tensor waits for its copy: for that, each copy's event and each wait take the time "
              "of a call.");
     if (logged->untold) note(out, &notes, "Time between Ferry's calls is the same in both runs.");
-    if (logged->queries) note(out, &notes, "Each query whether work has ended keeps its logged answer.");
+    if (logged->queries) note(out, &notes, "Calls of fy_stream_query and fy_event_query keep their logged results.");
     fy_text_str(out, "]}\n");
 }
 
