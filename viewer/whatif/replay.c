@@ -18,13 +18,12 @@
 #include "record_fields.h"
 #include "action.h"
 
-/* A storage on the changed timeline; times in ns, 0: never. */
+/* A storage on the changed timeline; times in ns, 0: never. A copy aside is one in a stream of its own. */
 typedef struct storage_times {
-    int64_t wrote, used; /* when the cards' work that wrote it, or used it at all, has ended */
-    int64_t filled,
-        left;         /* when a copy in a stream of its own has written it, or read it; 0: the host waited for that */
-    int card, waited; /* of that copy: its card; the stream that waits for it already, -1: none */
-    bool host;        /* in host memory: the host itself waits before it uses these bytes */
+    int64_t wrote, used;  /* when the cards' work that wrote it, or used it at all, has ended */
+    int64_t filled, left; /* when a copy aside has written it, or read it; 0: the host has waited for that */
+    int card, waited;     /* of that copy: its card; the stream that waits for it already, -1: none */
+    bool host;            /* in host memory: the host itself waits before it uses these bytes */
 } storage_times;
 
 typedef struct timeline {
