@@ -96,6 +96,7 @@ static void sends_in_the_same_stream(void)
         fy_copy_(there, next, .non_blocking = true);
         fy_print(fy_sum(fy_add(there, y)));
     }
+    fy_item(fy_select(there, 0, 7));
 }
 
 static void sends_in_its_own_stream(void)
@@ -116,6 +117,7 @@ static void sends_in_its_own_stream(void)
         fy_event_wait(sent);
         fy_print(fy_sum(fy_add(there, y)));
     }
+    fy_item(fy_select(there, 0, 7));
 }
 
 static void brings_back_first(void)

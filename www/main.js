@@ -26,7 +26,7 @@ import { storagesOf } from './stage/lanes.js';
 import { deepLink } from './runs/deep_link.js';
 import { deliver } from './runs/picture.js';
 import { presenter } from './runs/presenter.js';
-import { carriesRun, playSaved } from './runs/saved_run.js';
+import { carriesRun, playSaved, savedFindings } from './runs/saved_run.js';
 import { saving } from './runs/saving.js';
 import { visits } from './runs/visit.js';
 import { badge, behind, folder, killed, live } from './panes/status.js';
@@ -69,7 +69,7 @@ const views = {
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
   ledger: ledger($('figures'), $('clock-words')),
   table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
-  cost: costs(api, { runs: () => [...runs.values()], served: (run) => run.number > 0 && !carried, go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
+  cost: costs(api, { runs: () => [...runs.values()], served: (run) => run.number > 0 && !carried, carried: (run) => (run.number > 0 ? savedFindings() : null), go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
 const pane = panes(() => {

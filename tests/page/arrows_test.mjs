@@ -28,7 +28,7 @@ test('what was forgotten and what never happened is told', () => {
   assert.equal(compared(['h2d', 'none', 'none'], truth(LESSON, ROWS.slice(0, 3))).words, 'All 3 lines right. Not asked about, but copied: line 11.');
 });
 
-test('each line that a lesson asks about is one of its example', () => {
+test('each line a lesson asks about is in its example', () => {
   let asked = 0;
   for (const id of readdirSync(`${root}/lessons`).filter((name) => existsSync(`${root}/lessons/${name}/demo.c`))) {
     const [, block] = /^```arrows\n([\s\S]*?)^```$/m.exec(readFileSync(`${root}/lessons/${id}/README.md`, 'utf8')) ?? [];

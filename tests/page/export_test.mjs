@@ -66,6 +66,16 @@ check('the lines in a page are those of the log, whatever they say', () => {
   }
 });
 
+check('a page carries the findings of its run', () => {
+  const log = new URL('scenes/blocking-copy.jsonl', import.meta.url).pathname;
+  assert.equal(ferry(log, '--html', '-o', 'found.html').status, 0);
+  const [, held] = /<script type="application\/json" id="saved-findings">([\s\S]*?)<\/script>/.exec(readFileSync(join(folder, 'found.html'), 'utf8'));
+  const { stdout } = spawnSync(FERRY, ['explain', log, '--json'], { encoding: 'utf8' });
+  assert.deepEqual(JSON.parse(held).findings, JSON.parse(stdout).findings);
+  assert.equal(JSON.parse(held).findings.length, 2);
+  assert.ok(!held.includes('<'));
+});
+
 check('bad input is refused with its name and the fix', () => {
   const lines = readFileSync(LOG, 'utf8').split('\n');
   writeFileSync(join(folder, 'torn.jsonl'), [...lines.slice(0, 4), '{"seq":4,', ...lines.slice(5)].join('\n'));

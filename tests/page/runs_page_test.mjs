@@ -56,6 +56,19 @@ check('an exported page shows the run without any request', async () => {
   await done(page);
 });
 
+check('an exported page lists its findings and tries none', async () => {
+  const { page, asked } = await offline(pathToFileURL(exported(new URL('scenes/blocking-copy.jsonl', import.meta.url).pathname)).href);
+  await page.waitForFunction(() => document.getElementById('findings').dataset.state === 'here');
+  assert.equal(await page.locator('#finding-list li').count(), 2);
+  assert.equal(await page.locator('.try').count(), 0);
+  assert.match(await page.locator('#finding-note').innerText(), /^Note: ferry view has a button that tries what would have cost less\.$/);
+  await page.locator('#finding-list .where').first().click();
+  await settle(page);
+  assert.equal(await page.locator('#lines .lit .number').innerText(), '6');
+  assert.equal(asked.length, 1);
+  await done(page);
+});
+
 check('an exported page runs no script of its log', async () => {
   const log = join(folder, 'bad<script>.jsonl');
   const lines = stage.demo.events.map((e) => JSON.stringify(e.kind === 'source' ? { ...e, text: `${HOSTILE}\n${e.text}` } : e.kind === 'session' ? { ...e, program: HOSTILE } : e));

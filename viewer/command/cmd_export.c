@@ -6,11 +6,14 @@
 
 #include "command.h"
 #include "feed.h"
+#include "findings.h"
+#include "memory.h"
 #include "output.h"
 #include "page_file.h"
 #include "perfetto.h"
 #include "picture_file.h"
 
+enum { MOST_FINDINGS = 100 }; /* as a server lists in a page */
 enum { LARGE_PAGE_MB = 200 }; /* a million events are 250 MB: half a minute, and 0.6 GB in the browser */
 
 static const char *base_name(const char *path)
@@ -35,8 +38,17 @@ static bool to_page(const options *o, FILE *out, char *err, size_t room)
     if (feed_warning(f)) fprintf(stderr, "ferry: %s: %s\n", o->word[0], feed_warning(f));
     if (!feed_ended(f)) fprintf(stderr, "ferry: the program still runs: the page has its events so far\n");
     const char *label = base_name(o->word[0]), *kind = o->svg ? "svg" : "png";
-    bool ok = o->html ? page_file_write(out, f, label, err, room)
+    fy_text found = {0};
+    if (o->html) {
+        findings list;
+        findings_of_feed(&list, f);
+        findings_json(&list, MOST_FINDINGS, &found);
+        findings_free(&list);
+        if (found.lost) memory_fail("the findings");
+    }
+    bool ok = o->html ? page_file_write(out, f, label, &found, err, room)
                       : picture_write(out, f, label, kind, o->step, o->browser, err, room);
+    free(found.data);
     feed_free(f);
     return ok;
 }

@@ -1,4 +1,5 @@
-/* page_file.c: index.html with its style, script and icon in place of the links to them, and the run's lines as data.
+/* page_file.c: index.html with its style, script and icon in place of the links to them, and the run's lines and
+ * findings as data.
  *
  * Its Content-Security-Policy allows the one script and the one style sheet, by a random word that a log cannot
  * contain, and nothing else: no request, no other script. The lines cannot end their element, since every < in them is
@@ -75,7 +76,7 @@ static bool write_head(FILE *out, const asset *style, const fy_text *script, con
     return true;
 }
 
-static void write_run(FILE *out, feed *f, const char *label)
+static void write_run(FILE *out, feed *f, const char *label, const fy_text *findings)
 {
     fy_text text = {0};
     uint64_t cursor = 0, end = feed_count(f);
@@ -86,6 +87,11 @@ static void write_run(FILE *out, feed *f, const char *label)
     fputs("<script type=\"application/json\" id=\"saved-run\">", out);
     write_escaped(out, text.data, text.size);
     fputs("</script>\n", out);
+    if (findings->size) {
+        fputs("<script type=\"application/json\" id=\"saved-findings\">", out);
+        write_escaped(out, findings->data, findings->size);
+        fputs("</script>\n", out);
+    }
     for (text.size = 0; cursor < end && !ferror(out) && feed_read(f, &cursor, &text, PIECE); text.size = 0) {
         if (text.lost) memory_fail("a run in one file");
         fputs("<script type=\"application/x-ndjson\" class=\"saved-lines\">\n", out);
@@ -103,7 +109,7 @@ static const char *write_to(FILE *out, const char *page, const char *end, const 
     return at ? at + strlen(mark) : NULL;
 }
 
-bool page_file_write(FILE *out, feed *f, const char *label, char *err, size_t room)
+bool page_file_write(FILE *out, feed *f, const char *label, const fy_text *findings, char *err, size_t room)
 {
     fy_text script = {0};
     *err = '\0';
@@ -119,7 +125,7 @@ bool page_file_write(FILE *out, feed *f, const char *label, char *err, size_t ro
     }
     if (at) at = write_to(out, at, end, licence_link);
     if (at && (at = write_to(out, at, end, "</body>"))) {
-        write_run(out, f, label);
+        write_run(out, f, label, findings);
         fputs("</body>", out);
         fwrite(at, 1, (size_t)(end - at), out);
     }

@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "feed.h"
+#include "text.h"
 
-/* Writes the page with all lines of the feed so far. False: err says why, or is empty if only a write failed. */
-bool page_file_write(FILE *out, feed *f, const char *label, char *err, size_t room);
+/* Writes the page with all lines of the feed so far, and with its findings (findings_json), or "" for none. False: err
+ * says why, or is empty if only a write failed. */
+bool page_file_write(FILE *out, feed *f, const char *label, const fy_text *findings, char *err, size_t room);
 
 #endif

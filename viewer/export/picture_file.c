@@ -68,7 +68,7 @@ static int remove_one(const char *path, const struct stat *s, int kind, struct F
 static bool write_page(const char *path, feed *f, const char *label, char *err, size_t room)
 {
     FILE *page = fopen(path, "we");
-    bool ok = page && page_file_write(page, f, label, err, room);
+    bool ok = page && page_file_write(page, f, label, &(fy_text){0}, err, room); /* a picture shows no findings */
     if (page && fclose(page)) ok = false;
     if (!ok && !*err)
         snprintf(err, room, "cannot write %s: %s; free some space, or set TMPDIR to another folder", path,

@@ -18,12 +18,12 @@
 #include "record_fields.h"
 #include "action.h"
 
-/* A storage on the changed timeline. */
+/* A storage on the changed timeline; times in ns, 0: never. A copy aside is one in a stream of its own. */
 typedef struct storage_times {
-    int64_t wrote, used; /* when the cards' work that wrote it, or used it at all, has ended; 0: there is none */
-    int64_t filled,
-        left;         /* when a copy in a stream of its own has written it, or read it, and the host has not waited */
-    int card, waited; /* of that copy: its card; the stream that waits for it already; -1: none */
+    int64_t wrote, used;  /* when the cards' work that wrote it, or used it at all, has ended */
+    int64_t filled, left; /* when a copy aside has written it, or read it; 0: the host has waited for that */
+    int card, waited;     /* of that copy: its card; the stream that waits for it already, -1: none */
+    bool host;            /* in host memory: the host itself waits before it uses these bytes */
 } storage_times;
 
 typedef struct timeline {
@@ -182,7 +182,7 @@ static void await_copies(replayer *p, int i, const action *b)
     for (int n = p->storages ? action_uses(p->t, i, uses) : 0; n-- > 0;) {
         storage_times *s = storage_of(p, uses[n].storage);
         int64_t end = !s ? 0 : uses[n].writes && s->left > s->filled ? s->left : s->filled;
-        if (end <= 0 || (on_card && s->waited == b->stream && s->card == b->card)) continue;
+        if (end <= 0 || (!on_card && !s->host) || (on_card && s->waited == b->stream && s->card == b->card)) continue;
         if (end > until) until = end;
         card = s->card;
         if (on_card) s->waited = b->stream;
@@ -215,8 +215,9 @@ static fy_time copy_aside(replayer *p, int i, action *b, fy_copy_work *done)
     }
     fy_time got = perform(&p->changed, b, done);
     pay_call(p, b->card);
-    if (src) src->left = got.end, src->card = b->card, src->waited = -1;
-    if (dst) dst->filled = got.end, dst->card = b->card, dst->waited = -1;
+    bool up = b->copy.dir == FY_WORD_h2d;
+    if (src) src->left = got.end, src->card = b->card, src->waited = -1, src->host = up;
+    if (dst) dst->filled = got.end, dst->card = b->card, dst->waited = -1, dst->host = !up;
     return got;
 }
 

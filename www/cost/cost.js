@@ -8,7 +8,7 @@ import { findingList } from './findings.js';
 
 const $ = (id) => document.getElementById(id);
 
-/** api: net.js. on: {runs(): all, go(seq), choose(seq, t), poke(), failed(error)}. */
+/** api: net.js. on: {runs(): all, served(run), carried(run): its findings, in the page itself, or null; go(seq), choose(seq, t), poke(), failed(error)}. */
 export function costs(api, on) {
   const both = comparison({ jump: on.go, choose: on.choose, closed: on.poke, poke: on.poke });
   const list = findingList({ go: on.go, tryIt: (finding) => attempt(() => tryIt(finding)) });
@@ -33,7 +33,7 @@ export function costs(api, on) {
   /** At each frame. hidden: the learner still has to guess what the run costs; unpassed: or to solve the lesson. */
   function show(shown, position, hidden, unpassed) {
     run = shown;
-    if (!on.served(run)) run.found = { error: 'this page has no server to look; ferry explain tells them' };
+    if (!on.served(run)) run.found ??= on.carried(run) ?? { error: 'this page has no server to look; ferry explain tells them' };
     else if (run.ended && !run.asked) ask(run);
     list.show(run, hidden ? 'guess' : unpassed ? 'unpassed' : '');
     plots?.show(run, hidden);

@@ -46,7 +46,7 @@ export function compared(drawn, { rows, others }) {
 /** block: the lines' text. Returns the question: {nodes, fields, take(), tell(state, events)}, as predict.js asks it. */
 export function arrows(block) {
   const rows = block.textContent.split('\n').map((line) => line.trim()).filter(Boolean);
-  const lanes = rows.map(lane);
+  const lanes = rows.map(question);
   const key = make('p', 'small', 'Dashed: your arrow. Solid: what the run copied.');
   key.hidden = true;
   let drawn = [];
@@ -68,7 +68,7 @@ export function arrows(block) {
 }
 
 // One line of code: the two memories, the arrow between them, and the same as a choice of three.
-function lane(code, i) {
+function question(code, i) {
   const [mine, truth] = [make('i', 'mine'), make('i', 'truth')];
   const strip = make('div', 'lane', make('b', '', 'CPU RAM'), mine, truth, make('b', '', 'VRAM'));
   strip.setAttribute('aria-hidden', 'true'); // the choice says the same

@@ -115,7 +115,7 @@ export function inspector(on) {
       const other = source.own ? '' : ` of ${source.name}, which sees the same bytes`;
       const said = since ? `As of ${where}${other}: written since${since.line ? `, at line ${since.line}` : ''}.` : `As ${source.how} at ${where}${other}; not written since.`;
       nodes.push(make('p', { className: since ? 'since' : '', textContent: `${said} ` }, goTo(source.seq, 'Go there', 'values')));
-    } else nodes.push(make('p', { textContent: 'The log has none of them yet. It records values where the program prints a tensor, reads an item, loads a given input or submits an answer.' }));
+    } else nodes.push(make('p', { textContent: 'The log has none of them yet, nor whether one is NaN or Inf. It records values where the program prints a tensor, reads an item, loads a given input or submits an answer.' }));
     const shown = values.known || values.unwritten ? tableOf(tensor, values, asked.slice) : null;
     if (shown) nodes.push(tableNode(shown), ...slices(tensor, values));
     const more = [shown?.more, source && values.known < values.count && `${units.number(values.known)} of ${units.number(values.count)} values are known`].filter(Boolean).join('; ');

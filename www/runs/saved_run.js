@@ -6,6 +6,15 @@ const pieces = () => [...document.querySelectorAll('script.saved-lines')];
 /** Does this page carry a run? */
 export const carriesRun = () => !!document.getElementById('saved-run');
 
+/** Its findings, as a server would send them; null: it has none. Only a server can try what would have cost less. */
+export function savedFindings() {
+  const node = document.getElementById('saved-findings');
+  if (!node) return null;
+  const found = JSON.parse(node.textContent);
+  const tried = found.findings.some((one) => one.try) ? 'ferry view has a button that tries what would have cost less' : '';
+  return { ...found, findings: found.findings.map((one) => ({ ...one, try: undefined })), note: [found.note, tried].filter(Boolean).join('; ') };
+}
+
 /** on: as in net.js. Returns {watch}: nothing is asked for. */
 export function playSaved(on) {
   const { label = '' } = JSON.parse(document.getElementById('saved-run').textContent);
