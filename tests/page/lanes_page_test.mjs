@@ -35,6 +35,8 @@ check('the lanes are in sight at every size, and with every panel open', async (
     await page.evaluate(() => document.querySelector('.predict button[type="button"]').click()); // “Just show me”
     await page.waitForFunction(() => window.ferry.slices().length);
     for (const button of ['#tab-editor', '#tab-source', '#as-table']) {
+      const tab = page.locator(button === '#as-table' ? '#tab-watch' : '#tab-code');
+      if (await tab.isVisible()) await tab.click();
       await page.locator(button).click();
       await page.evaluate(() => scrollTo(0, 0));
       await inSight(page, `${width}x${height} ${button}`);
