@@ -151,7 +151,7 @@ test('bytes that no variable reaches are said to be lost', () => {
   assert.match(told.holders.words, /No variable of the program is one of them/);
 });
 
-test('a matrix has its rows and columns, a long vector lines', () => {
+test('a matrix has rows and columns, a vector lines', () => {
   const known = (count) => ({ at: (i) => (i < count ? i : undefined), isWritten: () => true, known: count });
   const sizes = (shape, count) => {
     const { rows, columns, caption } = tableOf({ shape, dtype: 'float32' }, known(count));

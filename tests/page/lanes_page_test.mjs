@@ -47,7 +47,7 @@ check('the lanes are in sight at every size, and with every panel open', async (
   }
 });
 
-check('the picture keeps 45 % of the height, the code its lines', async (t) => {
+check('the picture keeps 45 % of the height', async (t) => {
   const lessons = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
   t.after(() => lessons.close());
   for (const [width, height] of [[1440, 900], [1024, 768]]) {

@@ -96,7 +96,7 @@ check('on a phone the sentence stands above the picture', async (t) => {
   await server.close();
 });
 
-check('on a phone sentence, picture, lanes and controls are one screen; code is one touch away', async (t) => {
+check('on a phone one screen; code one touch away', async (t) => {
   const server = await served(t);
   for (const [mode, height] of [['view', 844], ['lessons', 844], ['view', 664]]) {
     const of = mode === 'view' ? await serve({ runs: [{ lines: stage.demo.lines }] }) : server;
