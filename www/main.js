@@ -243,7 +243,7 @@ function jumpToLine(line) {
 // A line of the learner's file: in the editor, or in the run where there is none.
 function showLine(line) {
   if (mode === 'lessons' && shown?.what !== 'demo') {
-    pane.show('watch');
+    pane.show('code');
     pane.program('editor');
     write.goTo(line);
   } else jumpToLine(line);
@@ -457,6 +457,7 @@ function graded({ verdict: v }) {
   write.mistake(null);
   write.notes(wrong.filter((c) => c.line));
   views.verdict.graded(v, lineOf);
+  pane.show('results');
   course?.graded(v.pass);
 }
 

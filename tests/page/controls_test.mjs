@@ -165,6 +165,7 @@ check('what lines cost stands in a margin of its own; code scrolls beneath it to
   for (const width of [1440, 390]) {
     const page = await stage.open(server.url, { viewport: { width, height: 844 } });
     await go(page, lines.length - 1);
+    if (width === 390) await page.locator('#tab-code').click();
     const seen = (left) => page.evaluate((by) => {
       document.getElementById('source').scrollLeft = by;
       const right = document.getElementById('source').getBoundingClientRect().right;

@@ -151,6 +151,22 @@ test('bytes that no variable reaches are said to be lost', () => {
   assert.match(told.holders.words, /No variable of the program is one of them/);
 });
 
+test('a matrix has rows and columns, a vector lines', () => {
+  const known = (count) => ({ at: (i) => (i < count ? i : undefined), isWritten: () => true, known: count });
+  const sizes = (shape, count) => {
+    const { rows, columns, caption } = tableOf({ shape, dtype: 'float32' }, known(count));
+    return [rows.map(({ label, cells: all }) => `${label}:${all.length}`).join(' '), columns[0], caption];
+  };
+  assert.deepEqual(sizes([3, 10], 30), ['0:10 1:10 2:10', '0', '[row, column]']);
+  assert.deepEqual(sizes([8, 8], 3), [Array.from({ length: 8 }, (_, r) => `${r}:8`).join(' '), '0', '[row, column]'], 'whole, known or not');
+  assert.deepEqual(sizes([96, 32], 20), ['0:20', '0', '[row, column]']);
+  assert.deepEqual(sizes([96, 16], 40), ['0:16 1:16 2:16', '0', '[row, column]']);
+  assert.deepEqual(sizes([1, 9], 9), ['0:9', '0', '[row, column]']);
+  assert.deepEqual(sizes([8], 8), [':8', '0', '[column]']);
+  assert.deepEqual(sizes([10], 10), ['0:4 4:4 8:2', '+0', '[column]']);
+  assert.deepEqual(sizes([], 1), [':1', '', 'the one value']);
+});
+
 test('a tensor of three dimensions has tables of its matrices', () => {
   const cube = { ...whole, shape: [2, 2, 2], strides: [4, 2, 1] };
   const one = open([{ kind: 'session' }, { ...alloc, asked: 32 }, cube, { kind: 'host_write', tensor: 1, storage: 1, version: 1, first: 0, count: 8, via: 'data' }, values(4, 1, 1, [0, 1, 2, 3, 4, 5, 6, 7])]);

@@ -133,7 +133,11 @@ check('on a phone it comes from below, not too wide', async () => {
   await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
   await page.keyboard.press('i');
   await settle(page);
-  const { top, wide } = await page.evaluate(() => ({ top: document.getElementById('inspector').getBoundingClientRect().top, wide: document.documentElement.scrollWidth - innerWidth }));
+  const { top, wide, stage: picture, bar, next } = await page.evaluate(() => {
+    const box = (q) => document.querySelector(q).getBoundingClientRect();
+    return { top: box('#inspector').top, wide: document.documentElement.scrollWidth - innerWidth, stage: box('#stage').height, bar: box('.bar').bottom, next: box('#stage').bottom };
+  });
   assert.ok(top > 400 && wide <= 0, `${top} ${wide}`);
+  assert.ok(picture > 250 && next <= top && bar <= top, `the picture and the controls are not covered: ${[picture, next, bar, top]}`);
   await done(page);
 });

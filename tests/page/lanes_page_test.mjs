@@ -1,6 +1,6 @@
 // lanes_page_test.mjs: the lanes under the picture: always in sight; what pointer, wheel and keys do to them.
 import assert from 'node:assert/strict';
-import { bench, check, done, settle } from './browser.mjs';
+import { DEMO, bench, check, done, settle } from './browser.mjs';
 import { logLines, serve } from './dev.mjs';
 import { golden } from './logs.mjs';
 
@@ -35,6 +35,8 @@ check('the lanes are in sight at every size, and with every panel open', async (
     await page.evaluate(() => document.querySelector('.predict button[type="button"]').click()); // “Just show me”
     await page.waitForFunction(() => window.ferry.slices().length);
     for (const button of ['#tab-editor', '#tab-source', '#as-table']) {
+      const tab = page.locator(button === '#as-table' ? '#tab-watch' : '#tab-code');
+      if (await tab.isVisible()) await tab.click();
       await page.locator(button).click();
       await page.evaluate(() => scrollTo(0, 0));
       await inSight(page, `${width}x${height} ${button}`);
@@ -46,10 +48,20 @@ check('the lanes are in sight at every size, and with every panel open', async (
 });
 
 check('the picture keeps 45 % of the height', async (t) => {
-  const page = await opened(t, 'overlap');
-  const { height } = await boxOf(page, 'stage');
-  assert.ok(height >= 0.45 * 900, `${height} px`);
-  await done(page);
+  const lessons = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+  t.after(() => lessons.close());
+  for (const [width, height] of [[1440, 900], [1024, 768]]) {
+    const page = await opened(t, height < 800 ? 'handmade-demo' : 'overlap', { viewport: { width, height } }); // of two streams the lanes take more
+    const lines = async (of) => (await boxOf(of, 'source')).height / (await of.locator('#lines li').first().boundingBox()).height;
+    assert.ok((await boxOf(page, 'stage')).height >= 0.45 * height, `${width}: ${(await boxOf(page, 'stage')).height} px`);
+    assert.ok(await lines(page) >= 5, `${width}: ${await lines(page)} lines`);
+    await done(page);
+    const before = await stage.open(lessons.url, { viewport: { width, height } });
+    await before.waitForFunction(() => 'guessing' in document.body.dataset && document.querySelector('#lines li'));
+    assert.ok((await boxOf(before, 'stage')).height >= 0.45 * height, `${width}, before the guess: ${(await boxOf(before, 'stage')).height} px`);
+    assert.ok(await lines(before) >= 10, `${width}, before the guess: ${await lines(before)} lines`);
+    await done(before);
+  }
 });
 
 check('a slice that is clicked lights its line, its boxes and its row', async (t) => {

@@ -443,7 +443,7 @@ test('a long turn among short ones has its own bracket', () => {
   assert.deepEqual(drawn.map((one) => bracketWords(one)[1]), ['turns 1–20', 'turn 21', 'turns 22–40']);
 });
 
-test('of marks too near for flags, those written seldom have one', () => {
+test('marks too near for flags: seldom ones have one', () => {
   const marks = [{ t: 0, text: 'start' }];
   for (let epoch = 0; epoch < 4; epoch++) {
     marks.push({ t: 100 + epoch * 200, text: 'epoch' });

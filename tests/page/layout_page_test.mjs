@@ -1,7 +1,7 @@
 // layout_page_test.mjs: the page fits its window.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { DEMO, bench, check, done, ferry, go, write } from './browser.mjs';
+import { DEMO, bench, check, done, ferry, go, settle, write } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
@@ -87,13 +87,39 @@ check('on a phone the sentence stands above the picture', async (t) => {
   for (const seq of [12, events.findIndex((line) => line.includes('"data_race"'))]) {
     await go(page, seq);
     const [say, picture] = await boxes();
-    assert.ok(say.y > 0 && say.y + say.height <= picture.y && picture.y + picture.height <= 844 + 60, JSON.stringify([say, picture]));
+    assert.ok(say.y > 0 && say.y + say.height <= picture.y && picture.y + picture.height <= 844, JSON.stringify([say, picture]));
   }
   const hidden = await page.locator('#say').evaluate((node) => node.scrollWidth - node.clientWidth);
   assert.equal(hidden, 0, 'no word is cut');
   assert.match(await page.locator('#say').innerText(), /Fix: call/);
   await page.context().close();
   await server.close();
+});
+
+check('on a phone one screen; code one touch away', async (t) => {
+  const server = await served(t);
+  for (const [mode, height] of [['view', 844], ['lessons', 844], ['view', 664]]) {
+    const of = mode === 'view' ? await serve({ runs: [{ lines: stage.demo.lines }] }) : server;
+    const page = await stage.open(of.url, { viewport: { width: 390, height }, hasTouch: true });
+    await go(page, stage.seqOf('copy'));
+    const parts = (...ids) => page.evaluate((all) => all.map((id) => document.querySelector(id).getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]), ids);
+    const apart = (list) => list.every(([top, bottom], i) => bottom > top && top >= (list[i - 1]?.[1] ?? 0));
+    const lanes = mode === 'view' && height > 760 ? ['#timeline'] : [];
+    const picture = await parts('#panes', '#say', '#stage', ...lanes, '.bar');
+    assert.ok(apart(picture) && picture.at(-1)[1] <= height, `${mode} ${height}: ${JSON.stringify(picture)}`);
+    const [top, bottom] = picture[2];
+    assert.ok(bottom - top >= 0.45 * height, `${mode} ${height}: the picture has ${bottom - top} px`);
+    if (height > 760) assert.ok((await overflow(page))[0] <= 0, `${mode}: the page does not scroll`);
+    const { x, y, width, height: h } = await page.locator('#tab-code').boundingBox();
+    await page.touchscreen.tap(x + width / 2, y + h / 2);
+    await settle(page);
+    const code = await parts('#panes', '#say', '#program', ...lanes, '.bar');
+    assert.ok(apart(code), `${mode} ${height}: nothing covers the code: ${JSON.stringify(code)}`);
+    const [line, pane] = await parts('#lines .lit', '#source');
+    assert.ok(line[0] >= pane[0] && line[1] <= pane[1], 'the line of the step is in sight');
+    await page.context().close();
+    if (of !== server) await of.close();
+  }
 });
 
 check('on a phone a lesson that is chosen stays on show', async (t) => {

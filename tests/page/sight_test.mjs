@@ -72,6 +72,13 @@ test('an error differs from what is written now', () => {
   everywhere((eye, colors, where) => assert.ok(apart(eye, colors.bad, NOW) > CLEAR, `${where}: ${apart(eye, colors.bad, NOW).toFixed(1)}`));
 });
 
+test('waiting, errors and what holds differ for every eye', () => {
+  const pairs = [['wait', 'bad'], ['bad', 'good'], ['bad', 'ink'], ['wait', 'ink']];
+  everywhere((eye, colors, where) => {
+    for (const [a, b] of pairs) assert.ok(apart(eye, colors[a], colors[b]) > CLEAR, `${a} and ${b}, ${where}: ${apart(eye, colors[a], colors[b]).toFixed(1)}`);
+  });
+});
+
 const TEXT = {
   ink: ['paper', 'panel', 'well', 'lit', 'bad-tint', 'good-tint', 'wait-tint'], soft: ['paper', 'panel', 'well', 'lit'], faint: ['paper', 'panel', 'well'],
   accent: ['paper', 'panel', 'well'], bad: ['paper', 'panel', 'bad-tint'], good: ['paper', 'panel', 'good-tint'], wait: ['paper', 'panel', 'lit', 'wait-tint'],

@@ -130,9 +130,10 @@ function binsOf(e) {
 
 // ---- as a table --------------------------------------------------------------------------------------------
 
-const ROWS = 8;
-const COLUMNS = 6;
-const WRAPPED = 4; // values beside each other where one row is shown alone
+const ROWS = 16;
+const COLUMNS = 16; // of one row alone twice as many
+const SMALL = 64; // elements of a matrix that is shown whole, known or not
+const LINE = 8; // elements of a vector that stand in one line; a longer one has lines of four
 
 /** How many of the tables of a tensor of more than two dimensions hold anything that is known. */
 export function slicesOf(tensor, values) {
@@ -142,31 +143,32 @@ export function slicesOf(tensor, values) {
 
 /**
  * The values as a table of the last two dimensions: {caption, columns: labels, rows: [{label, cells: [{words, kind: '', 'nan', 'inf', 'poison'
- * or 'unknown', index}]}], more: what is left out, in words}. Of one row alone, several lines. slice: which of the tables of a tensor of more dimensions.
+ * or 'unknown', index}]}], more: what is left out, in words}. A matrix has its rows and columns; a long vector, several lines. slice: which of the tables of a tensor of more dimensions.
  */
 export function tableOf(tensor, values, slice = 0) {
   if (!countOf(tensor)) return { caption: 'no elements', columns: [], rows: [], more: '' };
   const [height, width] = [tensor.shape.at(-2) ?? 1, tensor.shape.at(-1) ?? 1];
   const start = slice * height * width;
-  const cell = (i) => cellOf(tensor, values, i);
   const isKnown = (i) => values.at(i) !== undefined || values.isWritten(i) === false;
-  const shownRows = Array.from({ length: Math.min(height, ROWS) }, (_, r) => r);
-  const isSmall = height <= ROWS && width <= COLUMNS;
-  const last = isSmall ? height - 1 : shownRows.findLast((r) => Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => start + r * width + k).some(isKnown)) ?? 0;
+  const cells = (first, count) => Array.from({ length: count }, (_, k) => cellOf(tensor, values, first + k));
+  if (tensor.shape.length < 2) return vectorOf(tensor, width, isKnown, cells);
+  const shown = Array.from({ length: Math.min(height, ROWS) }, (_, r) => r);
+  const isKnownRow = (r) => Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => start + r * width + k).some(isKnown);
+  const last = height * width <= SMALL ? shown.length - 1 : shown.findLast(isKnownRow) ?? 0;
+  let end = Math.min(width, last ? COLUMNS : 2 * COLUMNS);
+  while (!last && width > COLUMNS && end > 1 && !isKnown(start + end - 1)) end--;
   const outer = indexOf(tensor.shape.slice(0, -2), slice);
-  if (last === 0 && (tensor.shape.length < 2 || width > COLUMNS || height === 1)) return lineOf(tensor, outer, width, start, cell, isKnown, height);
-  const rows = shownRows.slice(0, last + 1).map((r) => ({ label: String(r), cells: Array.from({ length: Math.min(width, COLUMNS) }, (_, k) => cell(start + r * width + k)) }));
-  return { caption: outer.length ? `[${outer.join(', ')}, row, column]` : '[row, column]', columns: rows[0].cells.map((_, k) => String(k)), rows, more: leftOut(height - rows.length, width - rows[0].cells.length) };
+  const rows = shown.slice(0, last + 1).map((r) => ({ label: String(r), cells: cells(start + r * width, end) }));
+  return { caption: outer.length ? `[${outer.join(', ')}, row, column]` : '[row, column]', columns: rows[0].cells.map((_, k) => String(k)), rows, more: leftOut(height - rows.length, width - end) };
 }
 
-function lineOf(tensor, outer, width, start, cell, isKnown, height) {
-  let end = Math.min(width, ROWS * WRAPPED);
-  while (end > 1 && !isKnown(start + end - 1)) end--;
+function vectorOf({ shape }, width, isKnown, cells) {
+  let end = Math.min(width, 2 * COLUMNS);
+  while (end > LINE && !isKnown(end - 1)) end--;
+  const line = end <= LINE ? end : 4;
   const rows = [];
-  for (let k = 0; k < end; k += WRAPPED) rows.push({ label: tensor.shape.length ? String(k) : '', cells: Array.from({ length: Math.min(WRAPPED, end - k) }, (_, j) => cell(start + k + j)) });
-  const prefix = tensor.shape.length < 2 ? [] : [...outer, 0];
-  const caption = tensor.shape.length ? `[${[...prefix, 'column'].join(', ')}]` : 'the one value';
-  return { caption, columns: tensor.shape.length ? rows[0].cells.map((_, k) => `+${k}`) : [''], rows, more: leftOut(height - 1, width - end) };
+  for (let k = 0; k < end; k += line) rows.push({ label: end > line ? String(k) : '', cells: cells(k, Math.min(line, end - k)) });
+  return { caption: shape.length ? '[column]' : 'the one value', columns: shape.length ? rows[0].cells.map((_, k) => `${end > line ? '+' : ''}${k}`) : [''], rows, more: leftOut(0, width - end) };
 }
 
 function leftOut(rows, columns) {

@@ -1,8 +1,9 @@
-// panes.js: which pane is visible: on a narrow page the run or the lesson; on a wide one, in the column at the left, the
+// panes.js: which pane is visible: on a narrow page the lesson, the picture, the code or what it cost; on a wide one, in the column at the left, the
 // lesson or the program; in the program's pane the run's source or the learner's file; on the stage the picture or the
 // event table.
 
 const $ = (id) => document.getElementById(id);
+const PANES = ['learn', 'watch', 'code', 'results']; // of a narrow page
 
 /** changed(): called when the picture needs a new layout. */
 export function panes(changed) {
@@ -15,7 +16,7 @@ export function panes(changed) {
 
   function show(which) {
     document.body.dataset.pane = which;
-    tabs(['tab-watch', 'tab-learn'], `tab-${which}`);
+    tabs(PANES.map((one) => `tab-${one}`), `tab-${which}`);
     changed();
   }
 
@@ -25,7 +26,7 @@ export function panes(changed) {
     $('editor').hidden = which !== 'editor';
     if (which === 'editor') column('code');
     if (focus) {
-      show('watch');
+      show('code');
       $('code').focus();
     }
   }
@@ -58,15 +59,14 @@ export function panes(changed) {
     });
   }
 
-  $('tab-watch').addEventListener('click', () => show('watch'));
-  $('tab-learn').addEventListener('click', () => show('learn'));
+  for (const which of PANES) $(`tab-${which}`).addEventListener('click', () => show(which));
   $('tab-source').addEventListener('click', () => program('source'));
   $('tab-editor').addEventListener('click', () => program('editor'));
   $('unfold').addEventListener('click', () => column('lesson'));
   $('as-table').addEventListener('click', toggleTable);
   document.querySelectorAll('[role="tablist"]').forEach(arrows);
   program('source');
-  tabs(['tab-watch', 'tab-learn'], 'tab-watch');
+  tabs(PANES.map((one) => `tab-${one}`), 'tab-watch');
 
   return {
     show,

@@ -272,7 +272,7 @@ function drawBeside(c, scene, a, said) {
     const x = up ? lane.from[0] - lane.thick / 2 - 8 : lane.from[0] + lane.thick / 2 + 8;
     const align = up ? 'right' : 'left';
     const [words, more] = said.findLast(([first]) => first);
-    text(c, words, x, layout.bus.rect.y + 24, { ...bold, align });
+    text(c, words, x, layout.bus.rect.y + 24, { ...bold, font: `700 12px ${th.sans}`, align });
     text(c, more, x, layout.bus.rect.y + 42, { ...thin, align });
     return;
   }

@@ -341,7 +341,7 @@ function tint(c, rect, style, amount) {
 
 export const bandWidth = (rect) => Math.min(12, Math.max(3, rect.w * 0.2));
 
-const isLocked = (box, rect) => box.mem === 'pinned' && rect.w > 60 && rect.h >= 12;
+const isLocked = (box, rect) => box.mem === 'pinned' && rect.w > 34 && rect.h >= 12;
 
 function drawLock(c, th, x, y) {
   c.fillStyle = c.strokeStyle = th.ink;
