@@ -59,7 +59,8 @@ const kinds = {
     const dims = wrongDims(name, operands.map((one) => one.shape));
     operands.forEach((one, i) => { one.wrong.dims = dims[i] ?? []; });
     const sizes = operands.flatMap((one) => one.wrong.dims.map((i) => one.shape[i]));
-    return { type: 'shape', words: `${sizes.length === 2 ? `sizes ${sizes[0]} and ${sizes[1]}` : 'shapes'} do not fit` };
+    const what = sizes.length === 2 ? `sizes ${sizes[0]} and ${sizes[1]}` : 'shapes';
+    return { type: 'shape', words: `${what} do not fit` };
   },
 
   dtype(run, e, state, { operands }) {

@@ -1,7 +1,7 @@
-// bus.js: the bus, and the copies on it. A lane is as thick as its bandwidth. The packet of a copy is what has not arrived: as
-// long as those bytes are in their box; its head goes ahead to the destination's door while the copy starts up, and its tail
-// follows as the destination fills. A staged copy has a packet on each hop, and what lies in the staging buffers between.
-// What a step has finished stays visible as a trail, so that a still picture shows the same.
+// bus.js: the bus, and the copies on it. A lane is as thick as its bandwidth. The packet of a copy is what has not
+// arrived: as long as those bytes are in their box; its head goes ahead to the destination's door while the copy starts
+// up, and its tail follows as the destination fills. A staged copy has a packet on each hop, and what lies in the staging
+// buffers between. What a step has finished stays visible as a trail, so that a still picture shows the same.
 
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
@@ -34,7 +34,8 @@ function drawDock(c, th, { bus, tall }) {
     c.lineTo(dock.x - 5.5, dock.y + dock.h - 14);
   }
   c.stroke();
-  for (const lanes of bus.lanes.values()) for (const { slot } of Object.values(lanes)) for (const cell of cells(slot)) drawCell(c, th, cell);
+  const slots = [...bus.lanes.values()].flatMap((lanes) => Object.values(lanes)).map(({ slot }) => slot);
+  for (const cell of slots.flatMap(cells)) drawCell(c, th, cell);
 }
 
 // The two buffers of a slot, that of the first chunk on top.
@@ -58,7 +59,8 @@ function drawLane(c, th, { from, to, thick }, dir) {
   c.lineWidth = 1;
   c.strokeStyle = th.line;
   const [dx, dy] = from[0] === to[0] ? [thick / 2, 0] : [0, thick / 2];
-  for (const side of [-1, 1]) line(c, [from[0] + side * dx, from[1] + side * dy], [to[0] + side * dx, to[1] + side * dy]);
+  const beside = ([x, y], side) => [x + side * dx, y + side * dy];
+  for (const side of [-1, 1]) line(c, beside(from, side), beside(to, side));
   drawChevrons(c, th, from, to, dir === 'h2d' ? 1 : -1);
 }
 
@@ -89,7 +91,10 @@ function drawChevrons(c, th, from, to, way) {
   }
 }
 
-const isPeer = ({ bus, boxes }, a) => a.dir === 'p2p' && a.route !== 'host' && [a.src, a.dst].every((id) => bus.lanes.has(boxes.find((b) => b.storage === id)?.device));
+const deviceOf = ({ boxes }, storage) => boxes.find((b) => b.storage === storage)?.device;
+const isOnCard = (layout, storage) => layout.bus.lanes.has(deviceOf(layout, storage));
+const isPeer = (layout, a) => a.dir === 'p2p' && a.route !== 'host' && isOnCard(layout, a.src)
+  && isOnCard(layout, a.dst);
 
 function drawPeer(c, th, { bus, memories }) {
   const { x, thick } = bus.peer;
@@ -108,11 +113,12 @@ const NAME = 150; // px of a heading for the name of its memory
 
 const perSecond = (bandwidth) => (bandwidth > 0 ? `${+(bandwidth / 1e9).toPrecision(3)} GB/s` : '');
 
-/** What stands beside links: name and bandwidth; of those drawn narrower than their bandwidth, so much. Longest first. */
+/** What stands beside links: name and bandwidth; of those drawn narrower than that, so much. Longest first. */
 export function linkWords(name, links) {
   const rates = [...new Set(links.map((one) => perSecond(one.bandwidth)))].join(', ');
   const whole = `${name} ${rates}`.trim();
-  return links.some((one) => one.narrow) ? [`${whole}, ${NARROWER}`, `${rates}, ${NARROWER}`, NARROWER] : [whole, rates];
+  const all = [whole, rates];
+  return links.some((one) => one.narrow) ? [...all.map((words) => `${words}, ${NARROWER}`), NARROWER] : all;
 }
 
 const NARROWER = 'drawn narrower';
@@ -191,12 +197,16 @@ export function drawCopy(c, scene, a) {
   if (a.phase === 'done') {
     c.fillStyle = style.hue;
     arrow(c, legs.at(-1).points.at(-2), legs.at(-1).points.at(-1), 9);
-    drawBeside(c, scene, a, `${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`, a.time ? units.time(a.time) : '');
+    const implicit = a.why === 'policy' ? ', implicit' : '';
+    drawBeside(c, scene, a, `${units.bytes(a.bytes)}${implicit}`, a.time ? units.time(a.time) : '');
     return;
   }
   drawBuffered(c, scene, a, style);
   const scale = boxOf(layout, a.src).pieces[0].row.scale;
-  for (const hop of a.moving) if (legs[hop.hop]) drawPacket(c, scene, legs[hop.hop], packet(legs[hop.hop], hop, scale), style);
+  for (const hop of a.moving) {
+    const leg = legs[hop.hop];
+    if (leg) drawPacket(c, scene, leg, packet(leg, hop, scale), style);
+  }
   drawArriving(c, scene, a);
 }
 
@@ -237,28 +247,31 @@ function drawArriving(c, scene, a) {
   const starting = !a.arrived && !a.buffered && a.moving.every((hop) => !hop.done);
   const brief = scene.layout.tall;
   if (starting) drawBeside(c, scene, a, brief ? 'starts up' : 'the copy starts up', left);
-  else if (brief && a.buffered > a.arrived) drawBeside(c, scene, a, `staged ${Math.floor((100 * (a.buffered + a.arrived)) / a.bytes)} %`, left);
-  else if (brief) drawBeside(c, scene, a, `${Math.floor(a.part * 100)} %`, left);
-  else {
+  else if (brief) {
+    const staging = a.buffered > a.arrived;
+    const part = staging ? (a.buffered + a.arrived) / a.bytes : a.part;
+    drawBeside(c, scene, a, `${staging ? 'staged ' : ''}${Math.floor(100 * part)} %`, left);
+  } else {
     const staged = a.buffered > 0 ? `${units.bytes(Math.floor(a.buffered))} staged` : 'arrived';
     drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, `${staged}, ${left}`);
   }
 }
 
-const cardOf = ({ bus, boxes }, a) => [a.dst, a.src].map((id) => boxes.find((b) => b.storage === id)?.device).find((device) => bus.lanes.has(device));
+const cardOf = (layout, a) => deviceOf(layout, isOnCard(layout, a.dst) ? a.dst : a.src);
 const laneOf = (layout, a) => layout.bus.lanes.get(cardOf(layout, a))?.[a.dir === 'd2h' ? 'd2h' : 'h2d'];
 
-// Of several copies on a lane, of several cards those on all lanes of one, the one that runs is spoken of, else the last that
-// has ended, else the next.
+// Of several copies on a lane, of several cards those on all lanes of one, the one that runs is spoken of, else the last
+// that has ended, else the next.
 function isSpokenOf({ layout, actions }, a) {
   const place = (b) => (layout.bus.lanes.size > 1 ? layout.tall || cardOf(layout, b) : laneOf(layout, b));
-  const rivals = actions.filter((b) => b.type === 'copy' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a));
+  const isRival = (b) => b.type === 'copy' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a);
+  const rivals = actions.filter(isRival);
   const first = rivals.find((b) => b.phase === 'running') ?? rivals.findLast((b) => b.phase === 'done') ?? rivals[0];
   return first === a;
 }
 
-// What is said of a copy, beside its lane: above that to a card, below the other; of several cards below both. What takes
-// the link is spoken of in the destination's heading.
+// What is said of a copy, beside its lane: above that to a card, below the other; of several cards below both. What
+// takes the link is spoken of in the destination's heading.
 function drawBeside(c, scene, a, words, more) {
   const { layout, theme: th } = scene;
   const lane = laneOf(layout, a);
@@ -275,7 +288,8 @@ function drawBeside(c, scene, a, words, more) {
   }
   if (isPeer(layout, a)) {
     const { head } = layout.memories.find((m) => m.device === cardOf(layout, a));
-    text(c, `${words} · ${more.replace('arrived, ', '')}`, head.x + head.w, head.y + 20, { ...thin, color: th.ink, align: 'right' });
+    const all = `${words} · ${more.replace('arrived, ', '')}`;
+    text(c, all, head.x + head.w, head.y + 20, { ...thin, color: th.ink, align: 'right' });
     return;
   }
   const below = layout.bus.lanes.get(cardOf(layout, a)).d2h;
