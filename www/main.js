@@ -10,7 +10,7 @@ import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
 import { letters } from './panes/letters.js';
 import { nextBar } from './lessons/next.js';
-import { api as ask, connect, logOf, tabName, takeToken } from './net.js';
+import { api as ask, connect, tabName, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
 import { instant } from './model/instant.js';
@@ -65,10 +65,10 @@ let scene = { waits: 0, line: 0, sentence: '', wrong: false }; // of the step sh
 const views = {
   stage: stage(() => time.poke(), (subject) => views.inspector.open(subject)),
   inspector: inspector({ subject: () => subject(), go: jump, changed: () => refresh() }),
-  lanes: lanesView({ choose, seek: (t) => seek(t), poke: () => time.poke() }),
+  lanes: lanesView({ choose, seek: (t) => seek(t), poke: () => time.poke(), untold: (words) => untold(words) }),
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
   ledger: ledger($('figures'), $('clock-words')),
-  table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
+  table: eventTable($('rows'), $('rows-more'), { jump: (seq) => jump(seq), untold: (words) => untold(words) }),
   cost: costs(api, { runs: () => [...runs.values()], served: (run) => run.number > 0 && !carried, carried: (run) => (run.number > 0 ? savedFindings() : null), go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
   verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
 };
@@ -168,7 +168,7 @@ function arrange(state, step, index, told) {
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
   views.inspector.show(shown, state, (id) => ({ step: told, lost, hidden: shown.what === 'demo' && !!course?.guessing, box: views.stage.boxes().find((b) => b.storage === id) }));
   badge($('badge'), state, why);
-  if (pane.table) views.table.show(shown.events, shown.names, told);
+  if (pane.table) views.table.show(shown.events, shown.names, told, shown.what === 'demo' && !!course?.guessing);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
   drawn = { run: shown, step: index, to: step.to, told };
 }
@@ -352,7 +352,10 @@ const on = {
     }
     notice('');
     visit.forget();
-    if (head.what !== 'mine') views.verdict.hide();
+    if (head.what !== 'mine') {
+      views.verdict.hide();
+      if (judged.verdict === 'busy') judged = { verdict: '', line: 0 }; // the example stopped it
+    }
     select(run, true);
     follow(run);
   },
@@ -382,6 +385,7 @@ const on = {
 
   status(head) {
     printed(head);
+    if (head.verdict?.pass) course?.passed(head.lesson); // in whichever tab
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
     if (head.by && head.by !== tab) return head.state === 'compiling' ? reload() : undefined; // another tab's
     if (head.state === 'compiling') busy('Building your program …');
@@ -548,7 +552,7 @@ async function begin(play) {
 
 const files = saving({
   run: () => shown, failed: (words) => notice(words, 'bad'), opened,
-  log: (run) => (run.number > 0 && !carried ? logOf(token, run.number) : null),
+  log: (run) => (run.number > 0 && !carried ? api.text(`/api/runs/${run.number}/log`).catch(() => null) : null),
   shot: () => ({ run: shown, step: time.position.step + 1, shot: shot() }),
 });
 

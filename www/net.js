@@ -13,7 +13,7 @@ export function takeToken(place = location, memory = sessionStorage, past = hist
   return memory.getItem('ferry-token') ?? '';
 }
 
-const MOST_TEXT = 64 << 20; // characters of a log that is fetched as a whole
+const MOST_TEXT = 64 << 20; // characters of a log that is read as events
 
 /** A name for this tab, kept through a reload: the server says which tab asked for a run. A duplicated tab gets its own. */
 export function tabName(memory = sessionStorage) {
@@ -23,16 +23,6 @@ export function tabName(memory = sessionStorage) {
   return name;
 }
 
-/** The text of a run's log from the server; null if it has none. */
-export async function logOf(token, run) {
-  try {
-    const answer = await fetch(`/api/runs/${run}/log`, { headers: { 'X-Ferry-Token': token } });
-    return answer.ok ? await answer.text() : null;
-  } catch {
-    return null;
-  }
-}
-
 /** Requests with JSON bodies and answers. Throws an Error whose message can be shown. */
 export function api(token, tab) {
   async function ask(path, body) {
@@ -40,18 +30,21 @@ export function api(token, tab) {
     return answer.json().catch(() => ({}));
   }
 
-  /** An answer of JSON lines; an invalid one becomes null. */
-  async function lines(path) {
+  /** An answer as it is, of so many characters at most. */
+  async function text(path, most = Infinity) {
     const reader = (await answerTo(path)).body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = '';
+    let all = '';
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      text += part.value;
-      if (text.length <= MOST_TEXT) continue;
+      all += part.value;
+      if (all.length <= most) continue;
       reader.cancel();
-      throw new Error(`The run’s log is longer than ${MOST_TEXT >> 20} MiB, too long for the page; ferry compare takes it.`);
+      throw new Error(`The run’s log is longer than ${most >> 20} MiB, too long for the page; ferry compare takes it.`);
     }
-    return text.split('\n').filter(Boolean).map(parse);
+    return all;
   }
+
+  /** An answer of JSON lines; an invalid one becomes null. */
+  const lines = async (path) => (await text(path, MOST_TEXT)).split('\n').filter(Boolean).map(parse);
 
   async function answerTo(path, body) {
     const headers = { 'X-Ferry-Token': token };
@@ -67,7 +60,7 @@ export function api(token, tab) {
     const reply = await answer.json().catch(() => ({}));
     throw new Error(reply.error ?? reply.message ?? `The server answered ${answer.status} to ${path}.`);
   }
-  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, { tab, ...body }), lines };
+  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, { tab, ...body }), text, lines };
 }
 
 /**

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { DEMO, bench, check, done, ferry, write, written } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { root } from './logs.mjs';
+import { shape } from './mishaps.mjs';
 
 const stage = bench();
 const lesson = (id, file) => readFileSync(`${root}/lessons/${id}/${file}`, 'utf8');
@@ -28,6 +29,9 @@ check('nothing plays before the prediction, and nothing tells the counts', async
   assert.deepEqual(await page.evaluate(() => [window.ferry.position.step, window.ferry.position.playing]), [0, false]);
   assert.equal(await page.locator('#lanes').isVisible(), false);
   assert.equal(await shownCounts(page), false);
+  await page.locator('#as-table').click();
+  assert.deepEqual([await page.locator('#rows tr').count(), await page.locator('#rows-more').innerText()], [0, 'After your guess.']);
+  await page.locator('#as-table').click();
   await page.locator('#act').click(); // leads to the numbers
   assert.equal(await page.evaluate(() => document.activeElement.type), 'number');
   await page.keyboard.type('2');
@@ -41,6 +45,19 @@ check('nothing plays before the prediction, and nothing tells the counts', async
   await page.waitForFunction(() => /You guessed 2 to the card/.test(document.querySelector('.predict .answer').textContent));
   assert.equal(await act(page), 'Edit');
   await done(page);
+});
+
+check('the event table of a lesson tells an error without its fix', async (t) => {
+  for (const [mode, fix] of [['lessons', 0], ['view', 1]]) {
+    const server = await serve({ mode, runs: [{ lines: shape.map((e) => JSON.stringify(e)), what: mode === 'view' ? 'view' : 'mine', lesson: DEMO }] });
+    t.after(() => server.close());
+    const page = await stage.open(server.url, { reducedMotion: 'reduce' });
+    await page.waitForFunction(() => window.ferry?.events.at(-1)?.kind === 'end');
+    await page.locator('#as-table').click();
+    assert.equal(await page.locator('#rows tr', { hasText: 'cannot be multiplied' }).count(), 1);
+    assert.equal(await page.locator('#rows tr', { hasText: 'mend it' }).count(), fix, mode);
+    await done(page);
+  }
 });
 
 check('after watching, the counts are shown without a guess', async (t) => {

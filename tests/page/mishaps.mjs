@@ -19,8 +19,8 @@ export function tensor(id, name, line, shape, { device = 'cpu', addr = 0x5000 + 
   ];
 }
 
-/** An error at a line of main. */
-export const error = (code, message, call, line = 6) => ({ kind: 'error', t: 900, file: 'a.c', line, fn: 'main', code, message, hint: 'mend it', call });
+/** An error at a line of main, about these tensors. */
+export const error = (code, message, call, operands) => ({ kind: 'error', t: 900, file: 'a.c', line: 6, fn: 'main', code, message, hint: 'mend it', call, operands });
 export const crash = (code, message) => ({ kind: 'error', t: 900, code, message });
 export const stopped = { kind: 'end', t: 900, status: 1, live: [] };
 
@@ -28,10 +28,10 @@ export const stopped = { kind: 'end', t: 900, status: 1, live: [] };
 export const log = (...events) => [session, source, ...events.flat()].map((e, seq) => ({ seq, th: 0, ...e }));
 
 export const shape = log(tensor(1, 'x', 3, [4, 8]), tensor(2, 'w', 4, [6, 8]),
-  error('shape', 'mat1 and mat2 shapes cannot be multiplied (4x8 and 6x8). x is on cpu (4, 8) float32; w is on cpu (6, 8) float32', 'fy_matmul(x, w)'), stopped);
+  error('shape', 'mat1 and mat2 shapes cannot be multiplied (4x8 and 6x8). x is on cpu (4, 8) float32; w is on cpu (6, 8) float32', 'fy_matmul(x, w)', [1, 2]), stopped);
 
 export const freed = log(tensor(1, 'x', 3, [4, 8]), tensor(2, 'w', 4, [4, 8]), { kind: 'drop', t: 800, file: 'a.c', line: 5, tensor: 2, why: 'free' },
-  { kind: 'free', t: 800, file: 'a.c', line: 5, storage: 2, bytes: 128 }, error('use_after_free', 'w was already freed on line 5', 'fy_add(x, w)'), stopped);
+  { kind: 'free', t: 800, file: 'a.c', line: 5, storage: 2, bytes: 128 }, error('use_after_free', 'w was already freed on line 5', 'fy_add(x, w)', [1, 2]), stopped);
 
 export const segfault = log(tensor(1, 'x', 3, [4, 8]), crash('crash', 'segmentation fault: the program accessed memory that it does not own'));
 

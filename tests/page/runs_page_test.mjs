@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { DEMO, FERRY, bench, check, done, ferry, go, open, settle } from './browser.mjs';
-import { golden, logs } from './logs.mjs';
+import { DEMO, FERRY, bench, check, done, ferry, go, open, settle, write } from './browser.mjs';
+import { golden, logs, root } from './logs.mjs';
 
 const stage = bench();
 const folder = mkdtempSync(join(tmpdir(), 'ferry-runs-'));
@@ -192,6 +192,20 @@ check('two tabs are two readers', async () => {
 
     writeFileSync(`${lessons.my}/03-round-trip.c`, 'int main(void) { return 0; }\n'); // saved outside, while several tabs are open
     await two.waitForFunction(() => document.getElementById('runs').length === 6);
+    assert.deepEqual([(await shown(two)).run, (await shown(two)).file], [before.run, before.file]);
+
+    await one.locator('#run-mine').click();
+    await one.locator('#verdict[data-kind="busy"]').waitFor();
+    await three.locator('#play-demo').click(); // of the same lesson: it waits until the other's program is over
+    await one.locator('#verdict[data-kind="fail"]').waitFor();
+    await three.waitForFunction((was) => document.getElementById('runs').value !== was && window.ferry.events.at(-1)?.kind === 'end', its.run);
+    assert.equal((await shown(three)).file, its.file);
+    assert.match(await one.locator('#runs option:checked').textContent(), /my\/01/);
+
+    await one.locator('#tab-editor').click();
+    await write(one, readFileSync(`${root}/lessons/${DEMO}/solution.c`, 'utf8'));
+    await one.locator('#save').click();
+    for (const page of [one, two, three]) await page.locator('#lesson-list li:first-child .done').waitFor({ state: 'attached' }); // the mark is in all tabs
     assert.deepEqual([(await shown(two)).run, (await shown(two)).file], [before.run, before.file]);
     await one.context().close();
   } finally {

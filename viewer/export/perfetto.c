@@ -14,19 +14,7 @@
 #include "memory.h"
 #include "perfetto_trace.h"
 
-/* ---- growing lists ---- */
-
-static void *grown(void *list, int *room, int count, size_t size)
-{
-    if (count < *room) return list;
-    *room = *room ? 2 * *room : 256;
-    if (*room <= 0) memory_fail("a trace of so many events");
-    return memory_realloc(list, (size_t)*room, size, "a trace");
-}
-
-#define PUSH(p, list, ...) \
-    ((p)->list.all = grown((p)->list.all, &(p)->list.room, (p)->list.count, sizeof *(p)->list.all), \
-     (p)->list.all[(p)->list.count] = (__VA_ARGS__), (p)->list.count++)
+#define PUSH(p, list, ...) MEMORY_PUSH(&(p)->list, "a trace", __VA_ARGS__)
 
 /* ---- texts: `"name":...,"cat":...,"args":{...}` of slices ---- */
 

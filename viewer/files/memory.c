@@ -2,6 +2,7 @@
 #include "memory.h"
 
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,6 +43,14 @@ void *memory_realloc(void *p, size_t n, size_t size, const char *for_what)
     int tries = 0;
     while (!(block = reallocarray(p, n ? n : 1, size)) && retry(&tries, for_what)) continue;
     return block;
+}
+
+void *memory_grown(void *list, int *room, int count, size_t size, const char *for_what)
+{
+    if (count < *room) return list;
+    if (*room > INT_MAX / 2) memory_fail(for_what);
+    *room = *room ? 2 * *room : 256;
+    return memory_realloc(list, (size_t)*room, size, for_what);
 }
 
 char *memory_copy(const char *text, const char *for_what)

@@ -17,17 +17,25 @@
 #include "watch.h"
 #include "settings.h"
 
+/* by: the tab that asked; "": a save in an editor. */
+typedef struct {
+    run_request what;
+    char by[24];
+} asked;
+
 struct workspace {
     run_manager *run_manager;
     const lesson *lesson;
     pthread_t thread;
     watched_file file;
-    run_request requested; /* by run_manager.lock */
-    char requested_by[24]; /* likewise: the tab that asked; "": a save in an editor */
-    char by[24];           /* of the current run */
-    int cancel_fd;         /* closing it cancels the current run; -1: none; by run_manager.lock */
-    int shown;             /* the server's number of the current run; 0: none */
-    bool demo;             /* the current run is the example's */
+    struct {
+        asked *all;
+        int count, room;
+    } waiting;     /* what runs next; by run_manager.lock */
+    char by[24];   /* of the current run; likewise */
+    int cancel_fd; /* closing it cancels the current run; -1: none; by run_manager.lock */
+    int shown;     /* the server's number of the current run; 0: none */
+    bool demo;     /* the current run is the example's */
 };
 
 struct run_manager {
@@ -144,10 +152,12 @@ static bool wait_for_request(workspace *w, run_request *what, int *stop_fd)
     run_manager *m = w->run_manager;
     int ends[2];
     pthread_mutex_lock(&m->lock);
-    while (!m->closing && w->requested == REQUEST_NOTHING) pthread_cond_wait(&m->changed, &m->lock);
-    *what = w->requested;
-    w->requested = REQUEST_NOTHING;
-    memcpy(w->by, w->requested_by, sizeof w->by);
+    while (!m->closing && !w->waiting.count) pthread_cond_wait(&m->changed, &m->lock);
+    if (w->waiting.count) {
+        *what = w->waiting.all[0].what;
+        memcpy(w->by, w->waiting.all[0].by, sizeof w->by);
+        memmove(w->waiting.all, w->waiting.all + 1, (size_t)--w->waiting.count * sizeof *w->waiting.all);
+    }
     bool ready = !m->closing && pipe2(ends, O_CLOEXEC) == 0;
     *stop_fd = ready ? ends[0] : -1;
     w->cancel_fd = ready ? ends[1] : -1;
@@ -176,12 +186,19 @@ static void *workspace_thread(void *user)
     return NULL;
 }
 
+/* Replaces what the same tab asked for before; what other tabs asked for runs to its end first, since they wait for
+ * its verdict. A save in an editor replaces all: its verdict goes to every tab. */
 void workspace_request(workspace *w, run_request what, const char *by)
 {
+    asked one = {.what = what};
+    snprintf(one.by, sizeof one.by, "%s", by ? by : "");
     pthread_mutex_lock(&w->run_manager->lock);
-    w->requested = what;
-    snprintf(w->requested_by, sizeof w->requested_by, "%s", by ? by : "");
-    cancel_run(w);
+    int kept = 0;
+    for (int i = 0; i < w->waiting.count; i++)
+        if (*one.by && strcmp(w->waiting.all[i].by, one.by) != 0) w->waiting.all[kept++] = w->waiting.all[i];
+    w->waiting.count = kept;
+    MEMORY_PUSH(&w->waiting, "the lessons", one);
+    if (!*one.by || !strcmp(w->by, one.by)) cancel_run(w);
     pthread_cond_broadcast(&w->run_manager->changed);
     pthread_mutex_unlock(&w->run_manager->lock);
 }
@@ -267,6 +284,7 @@ void run_manager_free(run_manager *m)
     pthread_mutex_destroy(&m->lock);
     pthread_mutex_destroy(&m->terminal);
     pthread_cond_destroy(&m->changed);
+    for (int i = 0; i < m->catalogue->count; i++) free(m->workspaces[i].waiting.all);
     free(m->workspaces);
     free(m);
 }

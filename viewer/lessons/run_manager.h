@@ -24,7 +24,7 @@ extern const route lesson_routes[];
 /* ---- internal: run_manager.c, routes.c --------------------------------------------------------------------- */
 
 typedef struct workspace workspace; /* a lesson's file, thread and current run */
-typedef enum run_request { REQUEST_NOTHING, REQUEST_DEMO, REQUEST_MINE } run_request;
+typedef enum run_request { REQUEST_DEMO, REQUEST_MINE } run_request;
 
 workspace *run_manager_workspace(run_manager *m, const lesson *l);
 const home *run_manager_paths(const run_manager *m);

@@ -6,17 +6,7 @@
 #include "memory.h"
 #include "where_log.h"
 
-static void *grown(void *list, int *room, int count, size_t size)
-{
-    if (count < *room) return list;
-    *room = *room ? 2 * *room : 256;
-    if (*room <= 0) memory_fail("so many events");
-    return memory_realloc(list, (size_t)*room, size, "a log");
-}
-
-#define PUSH(w, list, ...) \
-    ((w)->list.all = grown((w)->list.all, &(w)->list.room, (w)->list.count, sizeof *(w)->list.all), \
-     (w)->list.all[(w)->list.count] = (__VA_ARGS__), (w)->list.count++)
+#define PUSH(w, list, ...) MEMORY_PUSH(&(w)->list, "a log", __VA_ARGS__)
 
 static int64_t known(int64_t n) { return n == FY_ABSENT || n < 0 ? 0 : n; }
 
@@ -157,7 +147,7 @@ static void add_alloc(where *w, const fy_event *e)
                   .until = NEVER};
     int number = PUSH(w, storages, s);
     *map_at(&w->storage_ids, a->storage) = number;
-    w->revs = grown(w->revs, &w->revs_room, number, sizeof *w->revs);
+    w->revs = memory_grown(w->revs, &w->revs_room, number, sizeof *w->revs, "a log");
     w->revs[number] = 0;
     add_version(w, e->seq, number, number, 0);
 }

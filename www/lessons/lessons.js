@@ -148,12 +148,16 @@ export function lessons(api, on) {
     get guessing() {
       return !!question?.open;
     },
-    /** A verdict arrived: updates the list. */
-    graded(pass) {
-      const lesson = all.find((l) => l.id === open?.id);
-      if (lesson && pass) lesson.done = true;
-      $('hint-section').hidden = pass;
+    /** A lesson was solved, here or in another tab: its mark in the list. */
+    passed(id) {
+      const lesson = all.find((l) => l.id === id);
+      if (!lesson || lesson.done) return;
+      lesson.done = true;
       list();
+    },
+    /** A verdict arrived for the open one. */
+    graded(pass) {
+      $('hint-section').hidden = pass;
     },
     get open() {
       return open;

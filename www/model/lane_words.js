@@ -1,5 +1,5 @@
-// lane_words.js: what a slice of a lane is called, and what is known about it. Pure; the sentences of events are those of
-// words.js.
+// lane_words.js: what a slice of a lane is called, and what is known about it. Pure; the sentences of events are those
+// of words.js.
 
 import { list, object, text } from './fields.js';
 import { loopsOf, turnWords } from './loops.js';
@@ -12,15 +12,19 @@ export const label = (slice, lane, run, lanes) => labels(slice, lane, run, lanes
 /** Words for a slice, the longest first. */
 export function labels(slice, lane, run, lanes) {
   const e = object(run.events[slice.seq]);
-  const say = Object.hasOwn(sayings, e.kind) ? sayings[e.kind] : null;
-  return [say ? say(e, namesAt(run, slice.seq), lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind)].flat();
+  if (!Object.hasOwn(sayings, e.kind)) return [text(e.kind)];
+  const what = () => awaited(slice, e, run, lanes);
+  return [sayings[e.kind](e, namesAt(run, slice.seq), lane.kind === 'thread', what)].flat();
 }
 
 // The names that the picture shows when the call is over.
 const namesAt = (run, seq) => run.names.at(run.steps[run.stepOf(seq)]?.to ?? seq);
 
 const sayings = {
-  op: (e, n, host) => [host && e.device !== 'cpu' ? `launch ${n.called(e)}` : `${n.called(e)}${into(e, n)}`, n.called(e)],
+  op(e, n, host) {
+    const name = n.called(e);
+    return [host && e.device !== 'cpu' ? `launch ${name}` : `${name}${into(e, n)}`, name];
+  },
   copy(e, n, host) {
     const name = n.tensor(object(e.src).tensor);
     if (!host) return name;
@@ -38,23 +42,31 @@ const into = (e, n) => (list(e.out).length ? ` → ${n.tensor(object(e.out[0]).t
 
 // What a wait ended with: the work on the card that was over then; else what the event names.
 function awaited(slice, e, run, lanes) {
-  const card = lanes.cards.get(text(e.device));
-  const ended = [...(card?.streams.values() ?? [])].filter((one) => e.scope !== 'stream' || one.stream === (e.stream ?? 0))
-    .map((one) => one.before(slice.until)).filter((one) => one && one.until > slice.from).sort((a, b) => b.until - a.until)[0];
-  if (!ended) return e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? `stream ${e.stream ?? 0}` : text(e.device, 'the card');
+  const streams = [...(lanes.cards.get(text(e.device))?.streams.values() ?? [])];
+  const [ended] = streams.filter((one) => e.scope !== 'stream' || one.stream === (e.stream ?? 0))
+    .map((one) => one.before(slice.until)).filter((one) => one?.until > slice.from).sort((a, b) => b.until - a.until);
+  if (!ended) {
+    const named = { event: `event ${e.event ?? '?'}`, stream: `stream ${e.stream ?? 0}` };
+    return named[e.scope] ?? text(e.device, 'the card');
+  }
   const work = object(run.events[ended.seq]);
-  return work.kind === 'copy' ? `the copy of ${namesAt(run, ended.seq).tensor(object(work.src).tensor)}` : text(work.name, 'work');
+  if (work.kind !== 'copy') return text(work.name, 'work');
+  return `the copy of ${namesAt(run, ended.seq).tensor(object(work.src).tensor)}`;
 }
 
 /** All that is known about what is drawn there (lanes.js: between), as lines of a tooltip. */
 export function about({ from, until, busy, count, slice, open }, lane, run, lanes) {
-  if (count > 1 && !open) return [`${units.plural(count, 'slice')} from ${units.time(from)} to ${units.time(until)}`, `${units.time(busy)} together; zoom in to tell them apart`];
+  if (count > 1 && !open) {
+    const many = `${units.plural(count, 'slice')} from ${units.time(from)} to ${units.time(until)}`;
+    return [many, `${units.time(busy)} together; zoom in to tell them apart`];
+  }
   const e = object(run.events[slice.seq]);
   const where = e.line > 0 ? `, line ${e.line}` : '';
   const first = lane.kind === 'thread' ? label(slice, lane, run, lanes) : sentence(e, namesAt(run, slice.seq));
+  const when = open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end`
+    : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}`;
   return [
-    first,
-    open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end${where}` : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}${where}`,
+    first, when + where,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
     lane.kind === 'thread' ? sentence(e, namesAt(run, slice.seq)) : '',
     loopsOf(run).at(slice.seq).filter((turn) => turn.loop.turns.length > 1).map(turnWords).join('; in '),
@@ -69,8 +81,8 @@ function queued(slice, lane, run, lanes) {
   return why ? `${words}, ${why}` : words;
 }
 
-/** Behind what work was queued, in a few words: what ended last before it began, of its stream, on its engine, behind an event
- *  that its stream waited for, or on a link of its card; '' if nothing was in its way. */
+/** Behind what work was queued, in a few words: what ended last before it began, of its stream, on its engine, behind
+ *  an event that its stream waited for, or on a link of its card; '' if nothing was in its way. */
 export function queuedBehind({ work, seq }, lane, run, lanes) {
   const card = lanes.cards.get(lane.device);
   const stream = card?.streams.get(work.event.stream ?? 0);
@@ -85,8 +97,10 @@ export function queuedBehind({ work, seq }, lane, run, lanes) {
 
 // As many digits as tell the two times apart.
 function exact(t, other) {
-  const unit = Math.max(t, other) >= 1e6 && Math.abs(t - other) >= 1e5 ? ['ms', 1e6] : ['µs', 1e3];
-  return `${(t / unit[1]).toLocaleString('en', { maximumFractionDigits: unit[0] === 'ms' ? 2 : Math.abs(t - other) < 1e3 ? 3 : 1 })} ${unit[0]}`;
+  const apart = Math.abs(t - other);
+  const inMs = Math.max(t, other) >= 1e6 && apart >= 1e5;
+  const digits = { maximumFractionDigits: inMs ? 2 : apart < 1e3 ? 3 : 1 };
+  return inMs ? `${(t / 1e6).toLocaleString('en', digits)} ms` : `${(t / 1e3).toLocaleString('en', digits)} µs`;
 }
 
 /** What a break leaves out: {time, what, bytes, sentences}. */
@@ -95,7 +109,8 @@ export function breakWords({ from, until, seqs }, run) {
   const verbs = [...new Set(all.map(verbOf))];
   const bytes = verbs.length > 1 ? '' : units.bytes(all.reduce((sum, e) => sum + (e.bytes > 0 ? e.bytes : 0), 0));
   const said = all.slice(0, TOLD).map((e) => sentence(e, run.names));
-  const more = all.length > TOLD ? [`And ${units.plural(all.length - TOLD, 'more call', 'more calls')} of the kind.`] : [];
+  const left = all.length - TOLD;
+  const more = left > 0 ? [`And ${units.plural(left, 'more call', 'more calls')} of the kind.`] : [];
   return { time: units.time(until - from), what: `to ${verbs.join(', ')}`, bytes, sentences: [...said, ...more] };
 }
 

@@ -98,18 +98,25 @@ function lanes(run) {
     return [...threadRows(), ...[...cards.values()].map(folded), ...peerRows()];
   }
 
-  const threadRows = () => [...threads.values()].map((one) => ({ group: 'host', label: threads.size > 1 ? `thread ${one.thread}` : '', lanes: [one] }));
-  const peerRows = () => [...peers.values()].map((one) => ({ group: 'cards', label: one.pair.replaceAll('cuda:', ''), lanes: [one] }));
-  const folded = (card) => ({ group: card.device, label: card.engines.size > 1 ? 'all' : ENGINE_WORDS[[...card.engines.keys()][0]], lanes: enginesOf(card) });
+  const rowOf = (group, label, ...lanes) => ({ group, label, lanes });
+  const threadName = (one) => (threads.size > 1 ? `thread ${one.thread}` : '');
+  const threadRows = () => [...threads.values()].map((one) => rowOf('host', threadName(one), one));
+  const peerRows = () => [...peers.values()].map((one) => rowOf('cards', one.pair.replaceAll('cuda:', ''), one));
   const enginesOf = (card) => ENGINES.map((name) => card.engines.get(name)).filter(Boolean);
+
+  // A card of many rows, as one.
+  function folded(card) {
+    const engines = enginesOf(card);
+    return rowOf(card.device, engines.length > 1 ? 'all' : ENGINE_WORDS[[...card.engines.keys()][0]], ...engines);
+  }
 
   function cardRows(card) {
     const streams = [...card.streams.values()].sort((a, b) => a.stream - b.stream);
     const engines = enginesOf(card);
-    const row = (label) => (one) => ({ group: card.device, label: label(one), lanes: [one] });
-    if (streams.length < 2) return engines.map(row((one) => ENGINE_WORDS[one.engine]));
+    const engineRow = (one) => rowOf(card.device, ENGINE_WORDS[one.engine], one);
+    if (streams.length < 2) return engines.map(engineRow);
     const shared = engines.filter((one) => one.engine !== 'compute' && card.users.get(one.engine).size > 1);
-    return [...streams.map(row((one) => `stream ${one.stream}`)), ...shared.map(row((one) => ENGINE_WORDS[one.engine]))];
+    return [...streams.map((one) => rowOf(card.device, `stream ${one.stream}`, one)), ...shared.map(engineRow)];
   }
 
   /** The slices of event seq: {lane, slice}, in the order of the rows. */
@@ -127,8 +134,8 @@ function lanes(run) {
   }
 
   /**
-   * What an event of CUDA held up: {seq, from: {lane, t}, to: {lane, t}}: from the record in its stream to the first work
-   * behind the wait, or to the end of the host's wait; of those that were issued between t0 and t1, the first `most`.
+   * What an event of CUDA held up: {seq, from: {lane, t}, to: {lane, t}}: from the record in its stream to the first
+   * work behind the wait, or to the end of the host's wait; of those issued between t0 and t1, the first `most`.
    */
   function arrows(t0, t1, most = 200) {
     const found = [];
@@ -175,7 +182,8 @@ function deviceOf(e) {
   return src === 'cpu' ? text(object(e.dst).device, 'cpu') : src;
 }
 
-const engineOf = (e, complete) => text(complete?.engine) || (e.kind === 'op' ? 'compute' : text(e.dir).replace('d2d', 'compute'));
+const likelyEngine = (e) => (e.kind === 'op' ? 'compute' : text(e.dir).replace('d2d', 'compute'));
+const engineOf = (e, complete) => text(complete?.engine) || likelyEngine(e);
 
 // What a call that blocked its thread was: the CPU's own work, a wait, or something short.
 function lookOf(e) {
@@ -216,21 +224,24 @@ function lane(fields) {
   }
 
   /**
-   * What is to be drawn between t0 and t1: {from, until, busy, count, slice}. Neighbours shorter than `least` ns are joined:
-   * count: how many; busy: how long they took together; slice: the first of them. Work that has no end is open.
+   * What is to be drawn between t0 and t1: {from, until, busy, count, slice}. Neighbours shorter than `least` ns are
+   * joined: count: how many; busy: how long they took together; slice: the first of them. Work that has no end is open.
    */
   function between(t0, t1, least = 0) {
     settle();
     const found = [];
     for (let i = firstIndex(all.length, (k) => all[k].until > t0); i < all.length && all[i].from < t1;) {
       const end = all[i].until - all[i].from >= least ? i + 1 : joined(i, least);
-      found.push({ from: all[i].from, until: all[end - 1].until, busy: busy[end] - busy[i], count: end - i, slice: all[i], open: false });
+      const [first, last] = [all[i], all[end - 1]];
+      const took = busy[end] - busy[i];
+      found.push({ from: first.from, until: last.until, busy: took, count: end - i, slice: first, open: false });
       i = end;
     }
     for (const { work, index, seq } of self.open.values()) {
       const from = Math.max(work.issued, all.at(-1)?.until ?? 0);
       if (from >= t1) continue;
-      found.push({ from, until: Infinity, busy: Infinity, count: self.open.size, slice: { from, until: Infinity, seq, index, work, look: 'work' }, open: true });
+      const slice = { from, until: Infinity, seq, index, work, look: 'work' };
+      found.push({ from, until: Infinity, busy: Infinity, count: self.open.size, slice, open: true });
       break;
     }
     return found;
@@ -251,16 +262,17 @@ function lane(fields) {
   function near(t, slack = 0) {
     settle();
     const i = firstIndex(all.length, (k) => all[k].until > t);
-    const close = [all[i], all[i - 1]].filter(Boolean).map((slice) => ({ slice, gap: Math.max(slice.from - t, t - slice.until, 0) }));
-    const best = close.sort((a, b) => a.gap - b.gap)[0];
-    return best && best.gap <= slack ? best.slice : null;
+    const gap = ({ from, until }) => Math.max(from - t, t - until, 0);
+    const [best] = [all[i], all[i - 1]].filter(Boolean).sort((a, b) => gap(a) - gap(b));
+    return best && gap(best) <= slack ? best : null;
   }
 
   /** The last slice that had ended at t, of events before `seq`; null: none. */
   function before(t, seq = Infinity) {
     settle();
-    const n = Math.min(firstIndex(all.length, (i) => all[i].until > t), firstIndex(all.length, (i) => all[i].seq >= seq));
-    return all[n - 1] ?? null;
+    const ended = firstIndex(all.length, (i) => all[i].until > t);
+    const earlier = firstIndex(all.length, (i) => all[i].seq >= seq);
+    return all[Math.min(ended, earlier) - 1] ?? null;
   }
 
   /** Of a stream, which works in order: the first slice of an event after `seq`; null: none. */
@@ -272,7 +284,8 @@ function lane(fields) {
   /** The slice `by` places after another one; at an end, the last one there. */
   function after(slice, by) {
     settle();
-    const i = firstIndex(all.length, (k) => all[k].from > slice.from || (all[k].from === slice.from && all[k].seq >= slice.seq));
+    const isAt = ({ from, seq }) => from > slice.from || (from === slice.from && seq >= slice.seq);
+    const i = firstIndex(all.length, (k) => isAt(all[k]));
     return all[Math.max(0, Math.min(all.length - 1, i + by))] ?? null;
   }
 

@@ -87,7 +87,8 @@ export const and = (words) => (words.length < 2 ? words.join('') : `${words.slic
 
 const because = {
   op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is read',
-  save: ', because it is saved', size: ', because the size of a result depends on it', policy: ': an implicit copy, which FERRY_POLICY=silent allows',
+  save: ', because it is saved', size: ', because the size of a result depends on it',
+  policy: ': an implicit copy, which FERRY_POLICY=silent allows',
 };
 
 const sentences = {
@@ -112,21 +113,41 @@ const sentences = {
   segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses are returned to ${memoryName(e.device)}${e.why === 'oom' ? whySync.oom : ''}.`,
   event_record: (e) => `Event ${e.event ?? '?'} is recorded in ${stream(e)}: it completes when all work queued there so far is done.`,
   event_wait: (e) => `Later work in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
-  query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'}` : stream(e)} is complete: ${e.done ? 'yes' : 'not yet; a query does not wait'}.`,
+  query(e) {
+    const what = e.scope === 'event' ? `event ${e.event ?? '?'}` : stream(e);
+    return `The program asks whether ${what} is complete: ${e.done ? 'yes' : 'not yet; a query does not wait'}.`;
+  },
   record_stream: (e, n) => `${n.tensor(e.tensor)} is also used in ${stream(e)}: its memory is kept until that work is complete.`,
-  data_race: (e, n) => `Data race at ${n.storage(e.storage)}: ${dataRaces[e.type] ?? 'two accesses without synchronization'}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
+  data_race(e, n) {
+    const what = dataRaces[e.type] ?? 'two accesses without synchronization';
+    return `Data race at ${n.storage(e.storage)}: ${what}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`;
+  },
   set_device: (e) => `${e.device ?? 'Another card'} is now the current device.`,
   set_stream: (e) => `The current stream is now ${stream(e)}.`,
-  peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
+  peer(e) {
+    const [from, to] = [e.from ?? 'A card', e.to ?? 'another'];
+    if (e.can) return `${from} can reach ${to} directly.`;
+    return `${from} can not reach ${to} directly: copies between them go through CPU RAM.`;
+  },
   mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
-  oom: (e) => `Out of memory in ${memoryName(e.device)}: ${units.bytes(e.asked)} requested, ${units.bytes(e.free)} free, largest free block in a segment ${units.bytes(e.largest)}.`,
-  mark: (e) => e.text === undefined ? `The program reads the clock: ${units.time(e.now)} since its start.` : `The program notes: ${quoted(e.text)}.`,
+  oom(e) {
+    const [asked, free, largest] = [e.asked, e.free, e.largest].map(units.bytes);
+    return `Out of memory in ${memoryName(e.device)}: ${asked} requested, ${free} free, largest free block in a segment ${largest}.`;
+  },
+  mark(e) {
+    if (e.text === undefined) return `The program reads the clock: ${units.time(e.now)} since its start.`;
+    return `The program notes: ${quoted(e.text)}.`;
+  },
   given: (e) => `The lesson provides ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is submitted as an answer, from ${memoryName(e.device)}.`,
   values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e, n.dtypeOf(e.tensor))}.`,
   error: (e) => `Error: ${lines(e.message ?? e.code ?? 'a call failed')}${e.hint ? ` Fix: ${lines(e.hint)}` : ''}`,
   check: (e) => `Check ${e.check ?? ''}: ${e.pass ? 'passed' : 'failed'}. ${e.message ?? ''}`,
-  grade: (e, n) => `${e.pass ? 'Passed' : 'Not yet'}: ${e.pass || !n.stoppedAt() ? `${e.passed ?? 0} of ${e.checks ?? 0} checks passed` : `the program stopped at line ${n.stoppedAt()}`}.${e.pass ? ` ${e.message ?? ''}` : ''}`, // why not: its checks say it
+  grade(e, n) {
+    const passed = `${e.passed ?? 0} of ${e.checks ?? 0} checks passed`;
+    if (e.pass) return `Passed: ${passed}. ${e.message ?? ''}`;
+    return `Not yet: ${n.stoppedAt() ? `the program stopped at line ${n.stoppedAt()}` : passed}.`; // why: its checks say it
+  },
   lost: () => 'The program was killed while it recorded this event.',
   log_full: (e) => `The log is full at ${units.plural(e.limit ?? 0, 'event')}; nothing later is recorded.`,
   end: (e) => `${ended(e)}${living(e)}`,
@@ -134,21 +155,30 @@ const sentences = {
 
 // A card's first segment looks like the cost of its first tensor.
 function reserved(e, n) {
-  if (e.mem === 'pinned') return `Ferry page-locks ${units.bytes(e.bytes)} of CPU RAM, which the card's copy engine reads and writes directly.${heldFor(e)}`;
-  if (n.isFirstUse(e)) return `First use of ${processor(e.device)}: Ferry reserves ${units.bytes(e.bytes)} to share among tensors (once${e.held > 0 ? `, ${units.time(e.held)}` : ''}).`;
-  return `Ferry reserves another segment, ${units.bytes(e.bytes)} of ${memoryName(e.device)}, to share among tensors.${heldFor(e)}`;
+  const bytes = units.bytes(e.bytes);
+  if (e.mem === 'pinned') {
+    return `Ferry page-locks ${bytes} of CPU RAM, which the card's copy engine reads and writes directly.${heldFor(e)}`;
+  }
+  if (n.isFirstUse(e)) {
+    const once = e.held > 0 ? `once, ${units.time(e.held)}` : 'once';
+    return `First use of ${processor(e.device)}: Ferry reserves ${bytes} to share among tensors (${once}).`;
+  }
+  return `Ferry reserves another segment, ${bytes} of ${memoryName(e.device)}, to share among tensors.${heldFor(e)}`;
 }
 
 export const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
 const side = (e) => (e.stream > 0 ? ` in stream ${e.stream}` : '');
 const dataRaces = {
-  read_early: 'the program reads what the GPU may not have written yet', write_early: 'the program writes what the GPU may still be using',
-  race: 'two streams access it without synchronization', reuse: "another stream may still use this memory's previous tensor",
+  read_early: 'the program reads what the GPU may not have written yet',
+  write_early: 'the program writes what the GPU may still be using',
+  race: 'two streams access it without synchronization',
+  reuse: "another stream may still use this memory's previous tensor",
 };
 export const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
 const whyReleased = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {
-  item: ', to read a value', print: ', to print', save: ', to save', size: ', to know the size of a result', copy: ', before the bytes can be copied back', free: ', before it frees memory',
+  item: ', to read a value', print: ', to print', save: ', to save', size: ', to know the size of a result',
+  copy: ', before the bytes can be copied back', free: ', before it frees memory',
   oom: ', to retry a failed allocation', policy: ', because of launch blocking',
 };
 
@@ -162,9 +192,11 @@ export function sentence(e, n) {
 }
 
 // A step's sentence is that of its first event kind in this order.
-const WEIGHT = ['error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'free', 'drop',
-  'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream', 'set_stream', 'set_device', 'peer', 'mode', 'segment',
-  'segment_free'];
+const WEIGHT = [
+  'error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark',
+  'free', 'drop', 'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream',
+  'set_stream', 'set_device', 'peer', 'mode', 'segment', 'segment_free',
+];
 
 /** The sentence of a step: its most important event's, or a summary; where it allocates, and the segment that it took. */
 export function stepSentence(events, step, all) {
@@ -216,7 +248,8 @@ function calledSentence({ call, kernels }, inside, n) {
 }
 
 function viewsSentence(views, n) {
-  const who = views.length > 4 ? `${n.tensor(views[0].tensor)} to ${n.tensor(views.at(-1).tensor)}` : and(views.map((e) => n.tensor(e.tensor)));
+  const names = views.map((e) => n.tensor(e.tensor));
+  const who = names.length > 4 ? `${names[0]} to ${names.at(-1)}` : and(names);
   return `${who} are views of ${n.tensor(views[0].view_of)}: same bytes, nothing copied.`;
 }
 
@@ -236,7 +269,8 @@ function leaving(inside, frees, drops, n) {
   const who = released.length > 4 ? units.plural(released.length, 'tensor') : and(released);
   const many = released.length > 1;
   const users = [...new Set(drops.flatMap((e) => n.keepers(e.tensor, drops.at(-1).seq)))];
-  const stay = users.length ? `: ${users.length > 4 ? units.plural(users.length, 'tensor') : and(users)} still use${users.length > 1 ? '' : 's'} them` : '';
+  const others = users.length > 4 ? units.plural(users.length, 'tensor') : and(users);
+  const stay = users.length ? `: ${others} still use${users.length > 1 ? '' : 's'} them` : '';
   const given = bytes ? `; ${units.bytes(bytes)} are freed` : `; ${many ? 'their' : 'its'} bytes stay${stay}`;
   return `${who} ${many ? 'are' : 'is'} released (${why})${given}.`;
 }
@@ -260,7 +294,8 @@ export function about(storage, handle, name, newer) {
 function cards(e) {
   const card = list(e.devices).find((d) => d && d.kind !== 'cpu');
   if (!card) return ' without a GPU';
-  return card.kind === 'sim' ? ` with a simulated GPU (${card.card ?? card.name}); times are modelled` : ` on ${card.card ?? card.name}; times are ${e.clock ?? 'measured'}`;
+  const name = card.card ?? card.name;
+  return card.kind === 'sim' ? ` with a simulated GPU (${name}); times are modelled` : ` on ${name}; times are ${e.clock ?? 'measured'}`;
 }
 
 const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${units.bytes(e.asked)} requested, rounded up)` : '');
@@ -320,5 +355,6 @@ const ended = (e) => `The program ends${e.status > 0 ? ` with exit status ${e.st
 function living(e) {
   if (!Array.isArray(e.live)) return '';
   const { live } = e;
-  return live.length ? ` ${units.plural(live.length, 'tensor')} ${live.length === 1 ? 'was' : 'were'} not freed.` : ' All memory was freed.';
+  if (!live.length) return ' All memory was freed.';
+  return ` ${units.plural(live.length, 'tensor')} ${live.length === 1 ? 'was' : 'were'} not freed.`;
 }

@@ -6,8 +6,8 @@ import { sentence } from '../model/words.js';
 
 const PAGE = 400;
 
-/** root: the <tbody>; more: the element for the note on hidden rows; jump(seq) moves the run there. */
-export function eventTable(root, more, jump) {
+/** root: the <tbody>; more: the element for the note on hidden rows. on: {jump(seq), untold(words): without the fixes}. */
+export function eventTable(root, more, on) {
   let first = -1;
   let count = -1;
   let marked = null;
@@ -22,16 +22,22 @@ export function eventTable(root, more, jump) {
     button.type = 'button';
     button.textContent = seq;
     button.setAttribute('aria-label', `Show event ${seq}`);
-    button.addEventListener('click', () => jump(seq));
+    button.addEventListener('click', () => on.jump(seq));
     head.append(button);
     const where = Number.isFinite(e.line) ? `${units.baseName(e.file ?? '')}:${e.line}` : '';
-    const cells = [Number.isFinite(e.t) ? units.time(e.t) : '', e.kind ?? '?', where, sentence(events[seq], names)];
+    const cells = [Number.isFinite(e.t) ? units.time(e.t) : '', e.kind ?? '?', where, on.untold(sentence(events[seq], names))];
     tr.append(head, ...cells.map((words) => Object.assign(document.createElement('td'), { textContent: words })));
     return tr;
   }
 
-  /** Shows the rows around the step from..to, and marks that step's. */
-  function show(events, names, { from, to }) {
+  /** Shows the rows around the step from..to, and marks that step's; none while the learner has to guess what they tell. */
+  function show(events, names, { from, to }, guessing) {
+    if (guessing) {
+      reset();
+      root.replaceChildren();
+      more.textContent = 'After your guess.';
+      return;
+    }
     const start = events.length <= PAGE ? 0 : Math.max(0, Math.min(events.length - PAGE, from - PAGE / 2));
     const end = Math.min(events.length, start + PAGE);
     if (start !== first || end !== count) {

@@ -1,7 +1,7 @@
-// bus.js: the bus, and the copies on it. A lane is as thick as its bandwidth. The packet of a copy is what has not arrived: as
-// long as those bytes are in their box; its head goes ahead to the destination's door while the copy starts up, and its tail
-// follows as the destination fills. A staged copy has a packet on each hop, and what lies in the staging buffers between.
-// What a step has finished stays visible as a trail, so that a still picture shows the same.
+// bus.js: the bus, and the copies on it. A lane is as thick as its bandwidth. The packet of a copy is what has not
+// arrived: as long as those bytes are in their box; its head goes ahead to the destination's door while the copy starts
+// up, and its tail follows as the destination fills. A staged copy has a packet on each hop, and what lies in the staging
+// buffers between. What a step has finished stays visible as a trail, so that a still picture shows the same.
 
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
@@ -34,7 +34,8 @@ function drawDock(c, th, { bus, tall }) {
     c.lineTo(dock.x - 5.5, dock.y + dock.h - 14);
   }
   c.stroke();
-  for (const lanes of bus.lanes.values()) for (const { slot } of Object.values(lanes)) for (const cell of cells(slot)) drawCell(c, th, cell);
+  const slots = [...bus.lanes.values()].flatMap((lanes) => Object.values(lanes)).map(({ slot }) => slot);
+  for (const cell of slots.flatMap(cells)) drawCell(c, th, cell);
 }
 
 // The two buffers of a slot, that of the first chunk on top.
@@ -58,7 +59,8 @@ function drawLane(c, th, { from, to, thick }, dir) {
   c.lineWidth = 1;
   c.strokeStyle = th.line;
   const [dx, dy] = from[0] === to[0] ? [thick / 2, 0] : [0, thick / 2];
-  for (const side of [-1, 1]) line(c, [from[0] + side * dx, from[1] + side * dy], [to[0] + side * dx, to[1] + side * dy]);
+  const beside = ([x, y], side) => [x + side * dx, y + side * dy];
+  for (const side of [-1, 1]) line(c, beside(from, side), beside(to, side));
   drawChevrons(c, th, from, to, dir === 'h2d' ? 1 : -1);
 }
 
@@ -89,7 +91,10 @@ function drawChevrons(c, th, from, to, way) {
   }
 }
 
-const isPeer = ({ bus, boxes }, a) => a.dir === 'p2p' && a.route !== 'host' && [a.src, a.dst].every((id) => bus.lanes.has(boxes.find((b) => b.storage === id)?.device));
+const deviceOf = ({ boxes }, storage) => boxes.find((b) => b.storage === storage)?.device;
+const isOnCard = (layout, storage) => layout.bus.lanes.has(deviceOf(layout, storage));
+const isPeer = (layout, a) => a.dir === 'p2p' && a.route !== 'host' && isOnCard(layout, a.src)
+  && isOnCard(layout, a.dst);
 
 function drawPeer(c, th, { bus, memories }) {
   const { x, thick } = bus.peer;
@@ -113,11 +118,12 @@ export function peerWords(scene, { device }) {
 
 const perSecond = (bandwidth) => (bandwidth > 0 ? `${+(bandwidth / 1e9).toPrecision(3)} GB/s` : '');
 
-/** What stands beside links: name and bandwidth; of those drawn narrower than their bandwidth, so much. Longest first. */
+/** What stands beside links: name and bandwidth; of those drawn narrower than that, so much. Longest first. */
 export function linkWords(name, links) {
   const rates = [...new Set(links.map((one) => perSecond(one.bandwidth)))].join(', ');
   const whole = `${name} ${rates}`.trim();
-  return links.some((one) => one.narrow) ? [`${whole}, ${NARROWER}`, `${rates}, ${NARROWER}`, NARROWER] : [whole, rates];
+  const all = [whole, rates];
+  return links.some((one) => one.narrow) ? [...all.map((words) => `${words}, ${NARROWER}`), NARROWER] : all;
 }
 
 const NARROWER = 'drawn narrower';
@@ -247,14 +253,15 @@ function progress({ layout, t }, a) {
   return [[arrived, `${staged}, ${left}`], [arrived, `${staged}, ${time}`], [a.buffered > a.arrived ? `staged ${Math.floor((100 * (a.buffered + a.arrived)) / a.bytes)} %` : part, left]];
 }
 
-const cardOf = ({ bus, boxes }, a) => [a.dst, a.src].map((id) => boxes.find((b) => b.storage === id)?.device).find((device) => bus.lanes.has(device));
+const cardOf = (layout, a) => deviceOf(layout, isOnCard(layout, a.dst) ? a.dst : a.src);
 const laneOf = (layout, a) => layout.bus.lanes.get(cardOf(layout, a))?.[a.dir === 'd2h' ? 'd2h' : 'h2d'];
 
-// Of several copies on a lane, of several cards those on all lanes of one, the one that runs is spoken of, else the last that
-// has ended, else the next.
+// Of several copies on a lane, of several cards those on all lanes of one, the one that runs is spoken of, else the last
+// that has ended, else the next.
 function isSpokenOf({ layout, actions }, a) {
   const place = (b) => (layout.bus.lanes.size > 1 ? layout.tall || cardOf(layout, b) : laneOf(layout, b));
-  const rivals = actions.filter((b) => b.type === 'copy' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a));
+  const isRival = (b) => b.type === 'copy' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a);
+  const rivals = actions.filter(isRival);
   const first = rivals.find((b) => b.phase === 'running') ?? rivals.findLast((b) => b.phase === 'done') ?? rivals[0];
   return first === a;
 }

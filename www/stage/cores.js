@@ -1,5 +1,5 @@
-// cores.js: what a processor does now, in the bar under its memory: the kernel that runs on a card, and what is queued behind
-// it; of the host the op that it computes, what it waits for, or what it copies into a staging buffer.
+// cores.js: what a processor does now, in the bar under its memory: the kernel that runs on a card, and what is queued
+// behind it; of the host the op that it computes, what it waits for, or what it copies into a staging buffer.
 
 import { holdOf, placeOf } from '../model/host.js';
 import * as units from '../model/units.js';
@@ -15,8 +15,10 @@ export function drawUses(c, scene, a) {
   if (a.birth || a.phase === 'queued') return;
   const bar = memoryOf(scene.layout, a.device)?.compute;
   if (!bar) return;
-  for (const id of a.ins) drawUse(c, scene.layout, boxOf(scene.layout, id), bar, ease(part(a.m, 0, 0.3)), false);
-  for (const id of a.outs) if (!a.ins.includes(id)) drawUse(c, scene.layout, boxOf(scene.layout, id), bar, ease(part(a.m, 0.1, 0.4)), true);
+  const { layout } = scene;
+  const use = (id, from, to, out) => drawUse(c, layout, boxOf(layout, id), bar, ease(part(a.m, from, to)), out);
+  for (const id of a.ins) use(id, 0, 0.3, false);
+  for (const id of a.outs.filter((one) => !a.ins.includes(one))) use(id, 0.1, 0.4, true);
 }
 
 function drawUse(c, { boxes }, box, bar, t, out) {
@@ -83,21 +85,24 @@ function drawOp(c, { theme: th, names }, r, a, queued) {
   const [shown, words] = pairs.find(([one, more]) => widthOf(one, mono) + widthOf(more, sans) <= room) ?? pairs.at(-1);
   const w = text(c, shown, r.x + 12, y, { font: mono, color, max: room });
   const right = text(c, words, r.x + r.w - 12, y, { font: sans, color, align: 'right', max: room - w });
-  if (widthOf(a.detail, `12px ${th.sans}`) <= room - w - right - 12) text(c, a.detail, r.x + 24 + w, y, { font: `12px ${th.sans}`, color });
+  const thin = `12px ${th.sans}`;
+  if (widthOf(a.detail, thin) <= room - w - right - 12) text(c, a.detail, r.x + 24 + w, y, { font: thin, color });
 }
 
 // How far it is and what comes next; longest first.
 function progressOf(a, queued) {
-  const part = `${Math.floor(a.m * 100)} %`;
-  const said = a.phase === 'queued' ? [a.device === 'cpu' ? '' : 'queued'] : a.phase === 'done' ? [units.time(a.time)] : [`${part} of ${units.time(a.time)}`, part];
-  return queued.length ? [`${said[0]}; then ${queuedNames(queued)}`, `${said.at(-1)}; then ${queued.length} more`, ...said] : said;
+  const [percent, time] = [`${Math.floor(a.m * 100)} %`, units.time(a.time)];
+  const phases = { queued: [a.device === 'cpu' ? '' : 'queued'], done: [time] };
+  const said = phases[a.phase] ?? [`${percent} of ${time}`, percent];
+  if (!queued.length) return said;
+  const names = queued.slice(0, 2).map((op) => op.name).join(', ');
+  const more = queued.length > 2 ? ` and ${queued.length - 2} more` : '';
+  return [`${said[0]}; then ${names}${more}`, `${said.at(-1)}; then ${queued.length} more`, ...said];
 }
-
-const queuedNames = (ops) => ops.slice(0, 2).map((op) => op.name).join(', ') + (ops.length > 2 ? ` and ${ops.length - 2} more` : '');
 
 // ---- the host -------------------------------------------------------------------------------------
 
-/** What holds the program up: {words: wordings, longest first, waits, part}, or null. After it, by step, what it was. */
+/** What holds the program up: {words: longest first, waits, part}, or null. After it, by step, what it was. */
 function hostState(scene) {
   const { now, actions, names, t } = scene;
   const call = holdOf(now);
@@ -106,23 +111,33 @@ function hostState(scene) {
   const left = units.time(Math.max(0, Math.round(call.until - t)));
   const copying = now.copies.find((copy) => copy.seq === call.seq && copy.route === 'staged');
   const hop = copying?.moving.find((one) => one.hop === (copying.dir === 'h2d' ? 0 : 1));
-  if (hop) return { words: copyWords(names.tensor(copying.src.tensor), copying.dir, left), waits: false, part: hop.done / Math.max(1, hop.bytes) };
+  if (hop) {
+    const words = copyWords(names.tensor(copying.src.tensor), copying.dir, left);
+    return { words, waits: false, part: hop.done / Math.max(1, hop.bytes) };
+  }
   const what = awaited(call, now, names);
-  return { words: [`${place.words} ${what} · ${left} left`, `waits ${what} · ${left} left`, `${place.words} · ${left} left`], waits: true, part: 0 };
+  const words = [`${place.words} ${what}`, `waits ${what}`, place.words].map((one) => `${one} · ${left} left`);
+  return { words, waits: true, part: 0 };
 }
 
 function copyWords(name, dir, left) {
   const way = dir === 'h2d' ? 'into' : 'out of';
-  return [`the CPU copies ${name} ${way} the staging buffers · ${left} left`, `the CPU copies ${name} ${way} staging · ${left} left`, `copies ${name} ${way} staging`, `copies ${way} staging`];
+  return [
+    `the CPU copies ${name} ${way} the staging buffers · ${left} left`,
+    `the CPU copies ${name} ${way} staging · ${left} left`,
+    `copies ${name} ${way} staging`, `copies ${way} staging`,
+  ];
 }
 
 function awaited(call, now, names) {
   const { event: e } = call;
   const works = [...now.copies, ...now.ops].filter((w) => call.for.includes(w.id));
   if (e.kind === 'segment') return `for ${units.bytes(e.bytes)} of ${e.mem === 'pinned' ? 'pinned memory' : 'VRAM'}`;
-  if (works.length && works.length < 3) return `for ${works.map((w) => (w.dir ? `the copy of ${names.tensor(w.src.tensor)}` : w.name)).join(' and ')}`;
+  const workName = (w) => (w.dir ? `the copy of ${names.tensor(w.src.tensor)}` : w.name);
+  if (works.length && works.length < 3) return `for ${works.map(workName).join(' and ')}`;
   if (e.kind === 'sync' && !works.length) return `for ${processor(e.device)}`;
-  return works.length ? `for ${works.length} works of ${e.device ?? 'the card'}` : `in ${String(e.kind).replaceAll('_', ' ')}`;
+  if (works.length) return `for ${works.length} works of ${e.device ?? 'the card'}`;
+  return `in ${String(e.kind).replaceAll('_', ' ')}`;
 }
 
 // What a step does without using time: reads, writes, answers, notes.

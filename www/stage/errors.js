@@ -34,9 +34,9 @@ const drawings = {
   shape(c, scene, m) {
     const bar = barOf(scene.layout, m.device);
     m.operands.forEach((one, i) => {
-      for (const box of boxesOf(scene.layout, one)) drawFrame(c, scene, box.pieces, one.storages.length > 1);
-      const [box] = boxesOf(scene.layout, one);
+      const box = boxOf(scene.layout, one.storage);
       if (!box) return;
+      drawFrame(c, scene, box.pieces);
       if (bar) drawDashes(c, scene.theme, aroundTo(scene.layout, box, bar, i === 0 ? 'left' : 'right'));
       drawPlate(c, scene, box.pieces[0], shapeWords(one));
     });
@@ -75,7 +75,7 @@ const drawings = {
   },
 
   other(c, scene, m) {
-    for (const one of m.operands) for (const box of boxesOf(scene.layout, one)) drawFrame(c, scene, box.pieces, one.storages.length > 1);
+    for (const box of boxesOf(scene.layout, m.operands)) drawFrame(c, scene, box.pieces);
     drawBar(c, scene, m.device || 'cpu', m.name ? neverRan(m) : `stopped${atLine(m.line)}`, m.words);
   },
 };
@@ -94,7 +94,7 @@ const neverRan = (m) => `${m.call.length < 36 ? m.call : m.name} never ran`;
 
 const memoryOf = (layout, device) => layout.memories.find((one) => one.device === device && one.kind !== 'none');
 const barOf = (layout, device) => memoryOf(layout, device)?.compute;
-const boxesOf = (layout, { storages }) => storages.map((id) => boxOf(layout, id)).filter(Boolean);
+const boxesOf = (layout, operands) => operands.map(({ storage }) => boxOf(layout, storage)).filter(Boolean);
 
 // ---- frames, words, lines -------------------------------------------------------------------------
 
@@ -227,7 +227,7 @@ function ringAt(layout, operands) {
   const r = rect.w >= 150 ? RING : 13;
   const lane = [...lanes.values()][0]?.h2d;
   const [top, bottom] = [rect.y + 46 + r, (lane ? lane.from[1] - lane.thick / 2 : rect.y + rect.h) - r - 38];
-  const heights = operands.flatMap((one) => boxesOf(layout, one).slice(0, 1)).map((box) => box.y + box.h / 2);
+  const heights = boxesOf(layout, operands).map((box) => box.y + box.h / 2);
   const y = heights.length ? Math.min(...heights) : top;
   return { x: rect.x + rect.w / 2, y: Math.max(Math.min(bottom, Math.max(top, y)), rect.y + r + 16), r };
 }
@@ -237,10 +237,9 @@ function drawCrossing(c, scene, m, operands, under = 'never ran') {
   const ring = ringAt(layout, operands);
   const { rect, tall } = layout.bus;
   if (tall) clearNames(c, layout, th);
-  for (const one of operands) {
-    const all = boxesOf(layout, one);
-    for (const box of all) drawFrame(c, scene, box.pieces, all.length > 1);
-    if (all.length) drawDashes(c, th, toRing(layout, all[0], ring));
+  for (const box of boxesOf(layout, operands)) {
+    drawFrame(c, scene, box.pieces);
+    drawDashes(c, th, toRing(layout, box, ring));
   }
   if (m.type === 'pointer') drawDashes(c, th, fromBar(layout, ring));
   const font = `700 12.5px ${th.mono}`;

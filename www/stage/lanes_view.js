@@ -27,7 +27,7 @@ const GLIDE = 260; // ms from one part of the axis to another
 const KEPT = 92; // px on the axis for the button
 const NEAR = 4; // px beside a slice that still belong to it
 
-/** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again}. */
+/** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again; untold(words): without the fixes}. */
 export function lanesView(on) {
   const root = $('lanes');
   const canvas = $('lanes-canvas');
@@ -167,7 +167,7 @@ export function lanesView(on) {
   // The slider's value, for screen readers; the DOM is written only on change.
   function tell() {
     const t = Math.round(scene.t);
-    const words = pointed ? about(whole1(pointed.slice), pointed.lane, run, scene.lanes).join('. ') : units.time(t);
+    const words = pointed ? about(whole1(pointed.slice), pointed.lane, run, scene.lanes).map(on.untold).join('. ') : units.time(t);
     const wanted = { 'aria-valuemax': Math.round(run.total), 'aria-valuenow': t, 'aria-valuetext': words };
     for (const [key, value] of Object.entries(wanted)) if (root.getAttribute(key) !== String(value)) root.setAttribute(key, value);
   }
@@ -195,7 +195,7 @@ export function lanesView(on) {
   };
 
   function explain(lines, x) {
-    tip.replaceChildren(...lines.map((line) => Object.assign(document.createElement('p'), { textContent: line })));
+    tip.replaceChildren(...lines.map((line) => Object.assign(document.createElement('p'), { textContent: on.untold(line) })));
     tip.hidden = false;
     tip.style.left = `${Math.max(0, Math.min(size.w - tip.offsetWidth, x - 20))}px`;
   }
@@ -371,7 +371,7 @@ export function lanesView(on) {
   function find(by) {
     const from = scene.chosen?.seq ?? scene.from - (by > 0 ? 1 : 0);
     const seq = nextMatch(run, from, by, sought, (n) => scene.lanes.find(n).length > 0);
-    $('found').textContent = seq < 0 ? 'Nothing found' : sentence(run.events[seq], run.names);
+    $('found').textContent = seq < 0 ? 'Nothing found' : on.untold(sentence(run.events[seq], run.names));
     field.toggleAttribute('aria-invalid', seq < 0);
     if (seq < 0) return;
     const all = scene.lanes.find(seq);
