@@ -78,7 +78,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
     client.acked = -1;
     client.on('close', () => sockets.delete(client));
     client.on('message', (data) => hear(client, JSON.parse(data)));
-    const known = kept.map(({ run, lesson, what, label }) => ({ run, lesson, what, label }));
+    const known = kept.map(({ run, lesson, what, label, ended }) => ({ run, lesson, what, label, over: ended }));
     client.send(JSON.stringify({ type: 'hello', mode, why, runs: known, current: known.at(-1)?.run ?? 0 }));
   }
 

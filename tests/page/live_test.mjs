@@ -109,3 +109,26 @@ check('a connection that breaks is taken up again where it broke', async () => {
   await page.context().close();
   await server.close();
 });
+
+// A step each.
+const marks = (from, n) => Array.from({ length: n }, (_, i) => JSON.stringify({ seq: from + i, t: 10 * (from + i), kind: 'mark', th: 0, file: 'p.c', line: 1 + (i % 9), fn: 'main', text: `mark ${i}` }));
+
+check('a live run too fast to watch shows now; a saved one its beginning', async () => {
+  const first = logLines(golden('handmade-demo')).slice(0, 1);
+  const server = await serve({ runs: [{ lines: [...first, ...marks(1, 3000)], ended: true }] });
+  const page = await stage.open(server.url);
+  await page.waitForFunction(() => window.ferry?.position.step > 0);
+  assert.ok(await page.evaluate(() => window.ferry.position.step < 1000));
+  const run = server.add({ lines: first, ended: false });
+  await page.waitForFunction(() => window.ferry.events.length === 1);
+  server.more(run, marks(1, 3000));
+  await page.waitForFunction(() => window.ferry.position.step > 2900);
+  assert.equal(await page.locator('#live').innerText(), 'Live · skips steps');
+  server.more(run, marks(3001, 2000));
+  await page.waitForFunction(() => window.ferry.position.step > 4900);
+  server.end(run);
+  await page.waitForFunction(() => document.getElementById('live').textContent === 'Killed'); // it has no end event
+  assert.equal(await page.evaluate(() => window.ferry.seq), 5000);
+  await done(page);
+  await server.close();
+});
