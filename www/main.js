@@ -40,7 +40,6 @@ import * as units from './model/units.js';
 import { stepSentence } from './model/words.js';
 
 const FIRST_MOVE = 1200; // ms: the first copy starts within this time
-const MANY = 500; // events: after more, pictures are fewer (clock.js)
 
 const $ = (id) => document.getElementById(id);
 const carried = carriesRun(); // this page is a file with a run in it
@@ -110,7 +109,7 @@ const time = clock({
   span: (i) => shown?.span(i) ?? [0, 0],
   timeIn: (i, m) => shown?.timeIn(i, m) ?? 0,
   stepAt: (t) => shown?.stepAt(t) ?? 0,
-  busy: () => arrived > MANY,
+  arrived: () => arrived,
   after: (t, part) => views.lanes.after(t, part),
   changed: frame,
 });

@@ -15,11 +15,11 @@ function started(pace = 1, after = (t, part) => t + part * 1000, spans = SPANS) 
   globalThis.requestAnimationFrame = (f) => { next = f; return 1; };
   globalThis.performance = { now: () => now };
   const seen = [];
-  const load = { busy: false };
+  const load = { arrived: 0 };
   const time = clock({
     count: () => spans.length, duration: () => 1000, span: (i) => spans[i],
     timeIn: (i, m) => spans[i][0] + (spans[i][1] - spans[i][0]) * m ** pace, after,
-    stepAt: (t) => spans.findLastIndex(([from]) => from <= t), busy: () => load.busy, changed: (position) => seen.push(position),
+    stepAt: (t) => spans.findLastIndex(([from]) => from <= t), arrived: () => load.arrived, changed: (position) => seen.push(position),
   });
   /** Lets `ms` pass in frames of 20 ms, `between` them; returns the last position. */
   function pass(ms, between = () => {}) {
@@ -171,7 +171,7 @@ test('no step is skipped of a saved run or after a jump', () => {
 
 test('while much arrives pictures are fewer, and time goes on', () => {
   const { time, pass, seen, load } = started();
-  load.busy = true;
+  load.arrived = 1000;
   time.restart();
   assert.equal(pass(1500, time.poke).step, 1);
   assert.ok(seen.length >= 13 && seen.length <= 16, `${seen.length} pictures in 1.5 s`);

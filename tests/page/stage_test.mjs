@@ -262,3 +262,19 @@ check('reduced motion: a step is there at once, with its trail', async () => {
   assert.notEqual(await page.evaluate(() => document.getElementById('canvas').toDataURL()), bus);
   await done(page);
 });
+
+check('each of a hundred tensors has its button', async () => {
+  const site = { th: 0, file: 'p.c', line: 1, fn: 'main' };
+  const lines = logLines(golden('handmade-demo')).slice(0, 1);
+  for (let id = 1; id <= 100; id++) {
+    lines.push(JSON.stringify({ seq: lines.length, t: id, kind: 'alloc', ...site, storage: id, device: 'cpu', mem: 'pageable', addr: `0x${(4096 * id).toString(16)}`, asked: 4000, bytes: 4096 }));
+    lines.push(JSON.stringify({ seq: lines.length, t: id, kind: 'tensor', ...site, tensor: id, name: `x${id}`, storage: id, shape: [1000], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' }));
+  }
+  const server = await serve({ runs: [{ lines }] });
+  const page = await stage.open(server.url);
+  await go(page, lines.length - 1);
+  const labels = await page.locator('#spots button').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+  assert.deepEqual(labels.map((one) => /x\d+/.exec(one)[0]), Array.from({ length: 100 }, (_, i) => `x${i + 1}`));
+  await done(page);
+  await server.close();
+});

@@ -8,11 +8,12 @@ const WHOLE_RUN = 16000; // ms that a run takes by clock, at speed 1
 const LOOK = 1000; // ms between two pictures of a run by clock, under reduced motion
 const FAR = 1000; // steps: where a live run is so far ahead, it is shown as it is now,
 const QUICK = 500; // with a picture in so many ms
-const REST = 100; // ms between two pictures while more arrives than can be read besides
+const MANY = 500; // events between two pictures: then these are fewer, that there is time to read,
+const REST = 100; // ms apart
 
 /**
  * host: {count() -> number of steps, duration(i) -> ms, span(i) -> [from, to] in ns, timeIn(i, m) -> the run's time in step i,
- * stepAt(t) -> i, busy() -> much has arrived since the last picture, after(t, part) -> the time when so much more of the run's time axis has passed, changed(position)}.
+ * stepAt(t) -> i, arrived() -> events since the last picture, after(t, part) -> the time when so much more of the run's time axis has passed, changed(position)}.
  * `changed` is called at most once per frame, and only after a change. A position: {step, m, t, by, playing, ...}: m is the
  * fraction of the step that has passed, t the run's time.
  */
@@ -39,7 +40,7 @@ export function clock(host) {
 
   function tick(now) {
     frame = 0;
-    if (now - last < REST && host.busy()) return wake();
+    if (now - last < REST && host.arrived() > MANY) return wake();
     const passed = Math.max(0, Math.min(100, now - last));
     last = now;
     if (at.by === 'step') tickStep(passed);
