@@ -54,9 +54,10 @@ export function clock(host) {
     at.progress = Math.min(1, at.progress + passed / Math.max(1, full));
     if (still && at.progress < MOTION) at.progress = MOTION;
     if (at.progress < 1 || !at.playing) return;
-    at.skips = runsAway();
-    if (at.step < host.count() - 1) start(at.skips ? host.count() - 1 : at.step + 1);
-    else if (!at.follow) at.playing = false;
+    if (at.step < host.count() - 1) {
+      at.skips = runsAway();
+      start(at.skips ? host.count() - 1 : at.step + 1);
+    } else if (!at.follow) at.playing = false;
   }
 
   const runsAway = () => live && along && at.follow && host.count() - 1 - at.step > FAR;
