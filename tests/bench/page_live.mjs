@@ -1,6 +1,9 @@
 // page_live.mjs: a C program is watched while it runs, under FERRY_VIEW=1: one that emits 100,000 events a second for 10 s, and
 // one whose single events are followed to the frame that shows them. Times of the program, of node and of the browser are
 // CLOCK_MONOTONIC; a page's offset from it is found by asking it, to half of the quickest answer.
+//
+// "Followed without loss, freeze or a stuck first step" is read as: each event arrives once and in order, no two frames are FROZEN
+// ms apart, the first step gives way within a second, and the step on show was made less than BEHIND s ago.
 import { open, program } from '../page/browser.mjs';
 import { emptyFrames, framesOf, part } from './page_frames.mjs';
 
