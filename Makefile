@@ -334,7 +334,7 @@ bench: all $(BENCHES) ## measure costs and speed, each beside a reference measur
 bench-peers: all $(BENCHES) ## the same, also beside PyTorch; installs Debian's libtorch-dev
 	.ci/deps peers
 	PEERS=1 tests/bench/run $(B)
-bench-page: all ## what the page costs with a million events, in Chromium
+bench-page: all ## the page in Chromium: a long run, its frames, a live stream, an endless loop
 	.ci/deps test
 	B=$(B) node tests/bench/page.mjs
 docs: $(B)/tests/format_test ## write the table of events in lib/README.md anew

@@ -100,6 +100,7 @@ static void hello_lists_the_runs_and_new_runs_are_announced(void **state)
     assert_string_equal(cJSON_GetObjectItem(last, "lesson")->valuestring, "01-where-am-i");
     assert_string_equal(cJSON_GetObjectItem(last, "what")->valuestring, "demo");
     assert_string_equal(cJSON_GetObjectItem(last, "label")->valuestring, "a label");
+    assert_null(cJSON_GetObjectItem(last, "over"));
     cJSON_Delete(hello);
     free(text);
     server_run_ended(live_server, run);
@@ -110,6 +111,11 @@ static void hello_lists_the_runs_and_new_runs_are_announced(void **state)
     emit(4);
     server_run_ended(live_server, f.run);
     follow_to_end(&f);
+    close(fd);
+    fd = join();
+    text = ws_read_until(fd, "{\"type\":\"hello\"");
+    assert_non_null(strstr(text, "\"over\":true}]"));
+    free(text);
     close(fd);
     wait_until_no_clients();
 }

@@ -60,6 +60,7 @@ let mode = '';
 let why = ''; // why no real card is used, from the server
 let link = 'connecting';
 let chosen = null; // the slice of the lanes that was chosen, until another moment is shown: {run, seq, t, step, storages}
+let arrived = 0; // events since the last picture
 let scene = { waits: 0, line: 0, sentence: '', wrong: false }; // of the step shown
 
 const views = {
@@ -108,6 +109,7 @@ const time = clock({
   span: (i) => shown?.span(i) ?? [0, 0],
   timeIn: (i, m) => shown?.timeIn(i, m) ?? 0,
   stepAt: (t) => shown?.stepAt(t) ?? 0,
+  arrived: () => arrived,
   after: (t, part) => views.lanes.after(t, part),
   changed: frame,
 });
@@ -119,6 +121,7 @@ const controls = transport(time, () => shown, pane, () => byHand());
 // ---- showing --------------------------------------------------------------------------------------
 
 function frame(position) {
+  arrived = 0;
   if (!shown?.steps.length) return;
   const step = shown.steps[position.step];
   const state = shown.at(step.to);
@@ -255,7 +258,7 @@ function select(run, play) {
   if (run.what === 'demo' && (!course || course.guessing)) play = false; // a prediction comes first
   $('runs').value = run.number;
   showOutput();
-  time.follow(!run.ended);
+  time.follow(!run.ended, mode === 'view' && !run.over);
   views.table.reset();
   time.by(run.overlaps ? 'clock' : 'step');
   if (play) time.restart();
@@ -363,8 +366,10 @@ const on = {
   events(head, events) {
     const run = runs.get(head.run) ?? addRun(head);
     const before = run.overlaps;
+    arrived += events.length;
     if (!run.take(head.from, events)) wire.watch(run.number);
     if (run === shown && run.overlaps && !before) time.by('clock');
+    if (run === shown && time.position.skips) run.readAhead();
     if (run === shown) time.poke();
     else if (!shown && mode === 'view') select(run, true);
     visit.arrived();

@@ -8,28 +8,31 @@ const SPANS = [[0, 100], [100, 100], [100, 300], [300, 1000]]; // ns; the second
 // after: the axis is even, but for a break: 300..900 passes as if it were 10 ns.
 const BROKEN = { toUnits: (t) => (t < 300 ? t : t < 900 ? 300 + (t - 300) / 60 : t - 590), toTime: (u) => (u < 300 ? u : u < 310 ? 300 + (u - 300) * 60 : u + 590) };
 
-function started(pace = 1, after = (t, part) => t + part * 1000) {
+// spans: of steps, more of which may come.
+function started(pace = 1, after = (t, part) => t + part * 1000, spans = SPANS) {
   let now = 0;
   let next = null;
   globalThis.requestAnimationFrame = (f) => { next = f; return 1; };
   globalThis.performance = { now: () => now };
   const seen = [];
+  const load = { arrived: 0 };
   const time = clock({
-    count: () => SPANS.length, duration: () => 1000, span: (i) => SPANS[i],
-    timeIn: (i, m) => SPANS[i][0] + (SPANS[i][1] - SPANS[i][0]) * m ** pace, after,
-    stepAt: (t) => SPANS.findLastIndex(([from]) => from <= t), changed: (position) => seen.push(position),
+    count: () => spans.length, duration: () => 1000, span: (i) => spans[i],
+    timeIn: (i, m) => spans[i][0] + (spans[i][1] - spans[i][0]) * m ** pace, after,
+    stepAt: (t) => spans.findLastIndex(([from]) => from <= t), arrived: () => load.arrived, changed: (position) => seen.push(position),
   });
-  /** Lets `ms` pass in frames of 20 ms; returns the last position. */
-  function pass(ms) {
+  /** Lets `ms` pass in frames of 20 ms, `between` them; returns the last position. */
+  function pass(ms, between = () => {}) {
     for (const end = now + ms; now < end;) {
       now += 20;
+      between();
       const f = next;
       next = null;
       f?.(now);
     }
     return time.position;
   }
-  return { time, pass, seen };
+  return { time, pass, seen, load };
 }
 
 test('by step, a step plays through its own time', () => {
@@ -110,4 +113,67 @@ test('reduced motion by clock is a picture a second', () => {
   const pictures = new Set(seen.map(({ t }) => t));
   assert.ok(pictures.size >= 4 && pictures.size <= 7, `${pictures.size} pictures in 5 s`);
   assert.ok(pass(16000).atEnd, 'and it ends as soon as without');
+});
+
+test('events that arrive before each frame do not stop time', () => {
+  const { time, pass } = started();
+  time.restart();
+  assert.equal(pass(1500, time.poke).step, 1);
+});
+
+const growing = (n) => Array.from({ length: n }, (_, i) => [i * 10, i * 10 + 10]);
+
+test('a live run that runs away is shown as now', () => {
+  const spans = growing(2);
+  const { time, pass } = started(1, undefined, spans);
+  time.follow(true, true);
+  time.restart();
+  spans.push(...growing(2000).slice(2));
+  const { step, skips } = pass(1100);
+  assert.deepEqual([step, skips], [1999, true]);
+  spans.push(...growing(9000).slice(2000));
+  assert.equal(pass(1100).step, 8999);
+  spans.push(...growing(9100).slice(9000));
+  const next = pass(600, time.poke);
+  assert.deepEqual([next.step, next.skips], [9000, false], 'what there is time for is shown');
+  spans.push(...growing(12000).slice(9100));
+  pass(1100);
+  spans.push(...growing(12500).slice(12000));
+  time.follow(false);
+  const { step: last, skips: still } = pass(1100);
+  assert.deepEqual([last, still], [12499, false], 'and its end');
+});
+
+test('by clock what runs away is shown as it is', () => {
+  const spans = growing(2);
+  const { time, pass } = started(1, undefined, spans);
+  time.follow(true, true);
+  time.by('clock');
+  time.restart();
+  spans.push(...growing(5000).slice(2));
+  assert.equal(pass(60).t, 50000);
+});
+
+test('no step is skipped of saved runs or after jumps', () => {
+  const spans = growing(5000);
+  const { time, pass } = started(1, undefined, spans);
+  time.follow(true);
+  time.restart();
+  assert.equal(pass(2500).step, 2);
+  time.follow(true, true);
+  time.go(7);
+  time.play();
+  assert.equal(pass(2500).step, 10);
+  time.go(Infinity);
+  time.play();
+  spans.push(...growing(9000).slice(5000));
+  assert.equal(pass(2500).step, 8999, 'but at the end it is followed again');
+});
+
+test('while much arrives pictures are fewer, and time goes on', () => {
+  const { time, pass, seen, load } = started();
+  load.arrived = 1000;
+  time.restart();
+  assert.equal(pass(1500, time.poke).step, 1);
+  assert.ok(seen.length >= 13 && seen.length <= 16, `${seen.length} pictures in 1.5 s`);
 });

@@ -77,7 +77,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
     client.cursor = 0;
     client.on('close', () => sockets.delete(client));
     client.on('message', (data) => hear(client, JSON.parse(data)));
-    const known = kept.map(({ run, lesson, what, label }) => ({ run, lesson, what, label }));
+    const known = kept.map(({ run, lesson, what, label, ended, over = ended }) => ({ run, lesson, what, label, over }));
     client.send(JSON.stringify({ type: 'hello', mode, why, runs: known, current: known.at(-1)?.run ?? 0 }));
   }
 
@@ -102,8 +102,8 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
 
   const all = (message) => sockets.forEach((client) => client.send(typeof message === 'string' ? message : JSON.stringify(message)));
 
-  function add({ lines = [], ended = true, lesson = '', what = 'view', label = '' }) {
-    const run = { run: kept.length + 1, lines: lines.slice(), ended, lesson, what, label };
+  function add({ lines = [], ended = true, over = ended, lesson = '', what = 'view', label = '' }) {
+    const run = { run: kept.length + 1, lines: lines.slice(), ended, over, lesson, what, label };
     kept.push(run);
     all({ type: 'run', run: run.run, lesson, what, label });
     for (const client of sockets) {

@@ -119,3 +119,29 @@ check('a connection that breaks is taken up again where it broke', async () => {
   await page.context().close();
   await server.close();
 });
+
+// A step each.
+const marks = (from, n) => Array.from({ length: n }, (_, i) => JSON.stringify({ seq: from + i, t: 10 * (from + i), kind: 'mark', th: 0, file: 'p.c', line: 1 + (i % 9), fn: 'main', text: `mark ${i}` }));
+
+check('a live run too fast to watch shows now; a saved one its beginning', async () => {
+  const first = logLines(golden('handmade-demo')).slice(0, 1);
+  const server = await serve({ runs: [{ lines: [...first, ...marks(1, 3000)], ended: false, over: true }] });
+  const page = await stage.open(server.url);
+  await page.waitForFunction(() => window.ferry?.position.step > 0);
+  assert.ok(await page.evaluate(() => window.ferry.position.step < 1000));
+  const run = server.add({ lines: first, ended: false });
+  await page.waitForFunction(() => window.ferry.events.length === 1);
+  server.more(run, marks(1, 3000));
+  await page.waitForFunction(() => window.ferry.position.step === 3000);
+  let [count, said] = [3001, ''];
+  for (; said !== 'Live · skips steps' && count < 100000; count += 1100) {
+    server.more(run, marks(count, 1100));
+    said = await page.locator('#live').innerText();
+  }
+  assert.equal(said, 'Live · skips steps');
+  server.end(run);
+  await page.waitForFunction(() => document.getElementById('live').textContent === 'Killed'); // it has no end event
+  assert.equal(await page.evaluate(() => window.ferry.seq), count - 1);
+  await done(page);
+  await server.close();
+});

@@ -312,3 +312,16 @@ check('a group opens its tensors by mouse, keyboard and touch', async (t) => {
   assert.equal(await page.locator('#inspector-title').innerText(), `${name} in CPU RAM`);
   await done(page);
 });
+
+check('each of many boxes gets its button', async (t) => {
+  const lines = crowded(60);
+  const server = await serve({ runs: [{ lines }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url);
+  await go(page, lines.length - 1);
+  const labels = await page.locator('#spots button[data-storage]').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+  assert.ok(labels.length > 32, `more than are placed at once: ${labels.length}`);
+  const grouped = await page.locator('#spots button.group').evaluateAll((all) => all.map((one) => Number.parseInt(one.getAttribute('aria-label'), 10)));
+  assert.equal(labels.length + grouped.reduce((sum, n) => sum + n, 0), 60);
+  await done(page);
+});

@@ -176,6 +176,7 @@ char *hub_hello(hub *h)
     for (int i = 0; i < h->run_count; i++) {
         cJSON *one = cJSON_CreateObject();
         add_run_fields(one, h->runs[i]);
+        if (h->runs[i]->ended) cJSON_AddTrueToObject(one, "over");
         cJSON_AddItemToArray(runs, one);
     }
     const stream *newest = hub_newest(h);

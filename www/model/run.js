@@ -10,18 +10,20 @@ import { steps } from './steps.js';
 import { timeline } from './timeline.js';
 import { names } from './words.js';
 
-export function run({ run: number, lesson = '', what = '', label = '' }) {
+export function run({ run: number, lesson = '', what = '', label = '', over = false }) {
   const past = history();
   const parts = steps();
   const known = names();
   const clock = timeline();
   const places = addresses();
   const reached = reach();
+  const newest = past.reader();
   const records = new Map(); // event id -> its event_records, in order
   let closed = false; // an `end` or `log_full` event arrived
   const self = {
     number, lesson, what, label,
     events: past.events, steps: parts.all, names: known, timeline: clock, addresses: places,
+    over, // it had ended before the page was told of it
     ended: false, // no more events will arrive
     watched: false, // played to its end
     output: '', // what the program printed; known once it has ended
@@ -33,6 +35,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     at: past.at, // the state after event n: for the steps
     atTime: past.reader(), // the same, for the moments of the clock: neither disturbs the other
     stepOf: parts.of,
+    readAhead: () => void newest(Infinity), // so that its newest moment is at hand (state.js: copies)
     lostIn: (state) => reached.lost(state, past.events), // what no variable reaches (reach.js)
 
     /** Adds events; skips those that are here already. */

@@ -49,6 +49,7 @@ export function live(node, { position, run, link }) {
 function describe(position, run, link) {
   if (link !== 'open' && !run.ended) return ['gone', 'Disconnected'];
   if (position.playing && !run.ended && position.atEnd) return ['live', 'Live'];
+  if (position.playing && position.skips) return ['live', 'Live · skips steps'];
   if (position.playing) return ['playing', run.ended ? 'Playing' : 'Playing · live'];
   if (!run.ended) return ['paused', 'Paused · run continues'];
   if (position.atEnd && run.stopped >= 0) return ['failed', stoppedWords(run)];

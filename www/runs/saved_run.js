@@ -35,7 +35,7 @@ export function playSaved(on) {
 
   setTimeout(() => {
     on.link('open');
-    on.hello({ mode: 'view', runs: [{ run: 1, what: 'view', label }], current: 1 });
+    on.hello({ mode: 'view', runs: [{ run: 1, what: 'view', label, over: true }], current: 1 });
     next();
   });
   return { watch() {} };
