@@ -457,7 +457,7 @@ function failed(head) {
   judged = { verdict: 'fail', line: head.line ?? 0 };
   write.mistake(head.line ? head : null);
   views.verdict.broken(head);
-  veil(head.line ? `Line ${head.line} does not compile: there is no run of this text.` : 'There is no run of this text.');
+  veil(head.line ? `Line ${head.line} does not compile: this version of your file has not run.` : 'This version of your file has not run.');
 }
 
 function graded({ verdict: v }) {

@@ -33,7 +33,7 @@ export function costs(api, on) {
   /** At each frame. hidden: the learner still has to guess what the run costs; unpassed: or to solve the lesson. */
   function show(shown, position, hidden, unpassed) {
     run = shown;
-    if (!on.served(run)) run.found ??= on.carried(run) ?? { error: 'this page has no server to look; ferry explain tells them' };
+    if (!on.served(run)) run.found ??= on.carried(run) ?? { error: 'this page has no server; ferry explain lists them' };
     else if (run.ended && !run.asked) ask(run);
     list.show(run, hidden ? 'guess' : unpassed ? 'unpassed' : '');
     plots?.show(run, hidden);
@@ -87,7 +87,7 @@ export function costs(api, on) {
   function clocks(a, b) {
     const [x, y] = [a, b].map((one) => one.at(one.events.length - 1).session?.clock ?? 'model');
     const word = { model: 'modelled', measured: 'measured' };
-    if (x !== y) return [`Times of the first run are ${word[x]}, of the second ${word[y]}: they do not compare.`];
+    if (x !== y) return [`Times of the first run are ${word[x]}, of the second ${word[y]}: not comparable.`];
     return [`All times are ${word[x]}.`];
   }
 

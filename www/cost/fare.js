@@ -37,7 +37,7 @@ function farePlot(poke) {
   told.setAttribute('role', 'status');
   const half = make('p', { className: 'small' });
   const copies = make('p', { className: 'small' });
-  const back = make('button', { type: 'button', textContent: 'As in this run' });
+  const back = make('button', { type: 'button', textContent: 'Reset to this run' });
   const later = make('p', { className: 'small', textContent: 'The plot of time against bytes appears after your guess.' });
   const sliders = {
     bytes: slider('Bytes', SIZES, 0.25, (v) => units.bytes(Math.round(2 ** v))),
@@ -47,7 +47,7 @@ function farePlot(poke) {
   const form = make('div', { className: 'sliders' }, ...Object.values(sliders).map((one) => one.root), back);
   const plot = make('div', {}, canvas, told, form, half, copies);
   const root = make('figure', { className: 'fare' }, plot, later);
-  root.setAttribute('aria-label', 'What a copy costs: latency plus bytes by bandwidth');
+  root.setAttribute('aria-label', 'What a copy costs: latency + bytes / bandwidth');
 
   let colors = theme(getComputedStyle(document.body));
   let run = null;
@@ -110,7 +110,7 @@ function farePlot(poke) {
     const card = state.devices.find((one) => one.name !== 'cpu');
     const fitted = fit(trips);
     own = fitted ?? modelled(card?.model);
-    const list = grouped(trips).slice(0, 6).map((one) => `${one.count > 1 ? `${one.count} × ` : ''}${units.bytes(one.bytes)} ${one.dir === 'h2d' ? 'there' : 'back'} in ${units.time(Math.round(one.ns))}`);
+    const list = grouped(trips).slice(0, 6).map((one) => `${one.count > 1 ? `${one.count} × ` : ''}${units.bytes(one.bytes)} ${one.dir === 'h2d' ? 'to the GPU' : 'to the CPU'} in ${units.time(Math.round(one.ns))}`);
     copies.textContent = `${list.length ? `Copies of this run: ${list.join('; ')}. ${fitted ? 'The line goes through them. ' : 'The line is that of a pinned copy. '}` : 'This run has no copies yet. '}`
       + clockWords(state.session?.clock ?? 'model', card?.card ?? '');
     if (!touched) reset();

@@ -4,7 +4,7 @@
 
 import { arrows } from './arrows.js';
 
-const NOTED = 'Noted. Watch the example to its end, then compare.';
+const NOTED = 'Guess saved. Play the example to its end: then the page compares.';
 
 /**
  * Turns the section of `article` into a card with a form, right under the title. `known`: the answer is not

@@ -44,7 +44,7 @@ export function verdict(on) {
     parts.push(...differ.filter((c) => !c.limit).map((c) => difference(c, c === differ[0], lineOf)));
     parts.push(...checks.filter((c) => c.limit).map((c) => bar(c, c === differ[0], lineOf)));
     if (v.hint) parts.push(folded('How to fix it', make('p', '', v.hint)));
-    if (hold.length) parts.push(folded(`${hold.length} ${hold.length === 1 ? 'check holds' : 'checks hold'}`, make('p', 'small', hold.map((c) => plain(c.check)).join(', '))));
+    if (hold.length) parts.push(folded(`${hold.length} ${hold.length === 1 ? 'check passed' : 'checks passed'}`, make('p', 'small', hold.map((c) => plain(c.check)).join(', '))));
     if (v.seed !== undefined && !v.pass) parts.push(make('p', 'small', `Inputs made from seed ${v.seed}.`));
     show(titleOf(v, differ.length), v.pass ? 'pass' : 'fail', ...parts);
   }
@@ -53,7 +53,7 @@ export function verdict(on) {
     if (v.pass) return 'Passed';
     if (v.stopped && v.line) return `Not yet: the program stopped at line ${v.line}`;
     if (!differ) return 'Not yet';
-    return `Not yet: ${differ === 1 ? 'one check differs' : `${differ} checks differ`}`;
+    return `Not yet: ${differ === 1 ? '1 check failed' : `${differ} checks failed`}`;
   }
 
   // A check that differs. Of the first, its event and line, and the reason when it is asked for.

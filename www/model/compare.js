@@ -152,10 +152,10 @@ export function ledgerRows(a, b) {
     name, a: words(a[key]), b: words(b[key]), difference: by(Math.round(b[key] - a[key]), words, fewer, more), better: Math.sign(Math.round(a[key] - b[key])),
   });
   return [
-    row('All done after', 'total', time, 'sooner', 'later'),
+    row('Total time', 'total', time, 'less', 'more'),
     row('Time in calls', 'held', time, 'less', 'more'),
-    row('Trips to the GPU', 'there', count, 'fewer', 'more'),
-    row('Trips back', 'back', count, 'fewer', 'more'),
+    row('Copies to the GPU', 'there', count, 'fewer', 'more'),
+    row('Copies back to the CPU', 'back', count, 'fewer', 'more'),
     row('Bytes over the bus', 'bytes', units.bytes, 'less', 'more'),
     row('Time on the bus', 'wire', time, 'less', 'more'),
     { ...row('Operations', 'ops', count, 'fewer', 'more'), better: 0 },
@@ -166,11 +166,11 @@ export function ledgerRows(a, b) {
 export function summary(a, b) {
   const [trips, bytes, total] = ['trips', 'bytes', 'total'].map((key) => Math.round(b[key] - a[key]));
   const parts = [
-    trips && by(trips, (n) => units.plural(n, 'trip'), 'fewer', 'more'),
+    trips && by(trips, (n) => units.plural(n, 'copy', 'copies'), 'fewer', 'more'),
     bytes && by(bytes, units.bytes, 'less', 'more'),
     total && by(total, time, 'sooner', 'later'),
   ].filter(Boolean);
-  return parts.join(', ') || 'No trip, no byte and no time differ';
+  return parts.join(', ') || 'Copies, bytes and total time are the same';
 }
 
 // ---- line by line ---------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ function sourceOf(run, place) {
 function lineWords({ held, trips, bytes }) {
   return [
     held && by(held, time, 'less', 'more'),
-    trips && by(trips, (n) => units.plural(n, 'trip'), 'fewer', 'more'),
+    trips && by(trips, (n) => units.plural(n, 'copy', 'copies'), 'fewer', 'more'),
     bytes && by(bytes, units.bytes, 'less', 'more'),
   ].filter(Boolean).join(', ');
 }

@@ -67,4 +67,4 @@ export function priceWords(bytes, line) {
   return `${units.bytes(bytes)} take ${units.time(Math.round(total))}: ${units.time(Math.round(fare))} fare and ${units.time(Math.max(0, Math.round(weight)))} weight. ${words}.`;
 }
 
-export const evenWords = (line) => `Up to ${units.bytes(Math.round(even(line)))} a trip costs mostly its fare.`;
+export const evenWords = (line) => `Up to ${units.bytes(Math.round(even(line)))} a copy costs mostly its fare (latency).`;

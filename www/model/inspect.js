@@ -126,7 +126,7 @@ function notesOf({ run, state, storage, phase, tensor, alloc, lost, own, seq, wr
   return notes;
 }
 
-const POISON = 'Never written: what it holds is undefined. On a simulated card it is poison, bytes of 0xff, which are NaN, or −1 of an integer.';
+const POISON = 'Never written: what it holds is undefined. On a simulated card it is poison, bytes of 0xff: NaN in a float tensor, −1 in int32 or int64, 255 in uint8.';
 
 // ---- who holds it -----------------------------------------------------------------------------------
 

@@ -139,5 +139,5 @@ function linesOf(source) {
 
 /** "turn 3 of 128, of the loop in lines 5 to 9" */
 export function turnWords({ n, loop: { turns, first, last } }) {
-  return `turn ${n} of ${turns.length}, of the loop ${first === last ? `of line ${first}` : `in lines ${first} to ${last}`}`;
+  return `iteration ${n} of ${turns.length} of the loop ${first === last ? `in line ${first}` : `in lines ${first} to ${last}`}`;
 }

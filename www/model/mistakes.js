@@ -74,7 +74,7 @@ const kinds = {
     const hole = largestHole(run, e, state, device);
     const free = int(e.free) + Math.max(0, int(e.reserved) - int(e.allocated));
     const request = { bytes, free, hole, holders: holdersOf(state, device) };
-    const room = `${memoryName(device)} has ${units.bytes(free)} free, the largest piece ${units.bytes(hole.bytes)}`;
+    const room = `${memoryName(device)} has ${units.bytes(free)} free, the largest free block ${units.bytes(hole.bytes)}`;
     return { type: 'full', device, request, words: `no room for ${units.bytes(bytes)}`, more: [`${room}.`] };
   },
 

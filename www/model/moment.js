@@ -53,7 +53,7 @@ function between(run, now, e, names) {
   if (e.kind === 'end' || (run.ended && now.seq === run.events.length - 1)) {
     return `${sentence(e, names)} ${lostWords(run.lostIn(run.atTime(now.seq)))}`.trim();
   }
-  return int(e.line) > 0 ? `The program goes on after line ${e.line}.` : 'The program goes on.';
+  return int(e.line) > 0 ? `The program continues after line ${e.line}.` : 'The program continues.';
 }
 
 function beside(works, events, names) {

@@ -136,7 +136,7 @@ const sentences = {
   },
   mark(e) {
     if (e.text === undefined) return `The program reads the clock: ${units.time(e.now)} since its start.`;
-    return `The program notes: ${quoted(e.text)}.`;
+    return `Mark: ${quoted(e.text)}.`;
   },
   given: (e) => `The lesson provides ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is submitted as an answer, from ${memoryName(e.device)}.`,

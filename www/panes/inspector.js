@@ -84,7 +84,7 @@ export function inspector(on) {
     const facts = make('dl', { className: 'facts' }, ...told.facts.flatMap(([what, words]) => [make('dt', { textContent: what }), make('dd', { textContent: words })]));
     return [
       head(told.title, told.tensors, told.tensor?.id), ...told.notes.map((words) => make('p', { className: 'note', textContent: words })),
-      part('Values', valuesOf(told)), part('Over the memory', memoryOf(told, box)), part('Who holds it', holdersOf(told)), part('Where it is', [facts]), part('History', historyOf(told)),
+      part('Values', valuesOf(told)), part('Memory layout', memoryOf(told, box)), part('References', holdersOf(told)), part('Where it is', [facts]), part('History', historyOf(told)),
     ];
   }
 

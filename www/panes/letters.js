@@ -3,7 +3,7 @@
 // listens; what is typed into a field still does. The choice is kept in this browser.
 
 const KEPT = 'ferry.letters';
-const OFF = 'They are off: what the column “Keyboard” has does the same.';
+const OFF = 'They are off. Use the keys in the column “Keyboard”.';
 
 const $ = (id) => document.getElementById(id);
 

@@ -45,7 +45,7 @@ export function logReader(name) {
   function add(line) {
     number++;
     const e = parsed(line);
-    if (!e || typeof e !== 'object' || Array.isArray(e)) throw bad(number === 1 ? 'this is no log of Ferry' : 'this is no event', 'Open a file that FERRY_TRACE wrote.');
+    if (!e || typeof e !== 'object' || Array.isArray(e)) throw bad(number === 1 ? 'this is not a Ferry log' : 'this is not an event', 'Open a file that FERRY_TRACE wrote.');
     if (number === 1) checkFirst(e);
     if (e.seq !== events.length) throw bad(`seq is ${JSON.stringify(e.seq) ?? 'missing'} and should be ${events.length}`, 'Lines are missing, repeated or out of order: open the complete file.');
     if (typeof e.kind !== 'string') throw bad('the event has no kind', 'The file was edited or damaged: record the run again.');

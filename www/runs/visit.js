@@ -11,12 +11,12 @@ export function visits(host) {
 
   function missingRun(number) {
     const all = known();
-    host.say(`The link asks for run ${number}, which is not here. ${all.length ? `Run${all.length > 1 ? 's' : ''} ${all.join(', ')} ${all.length > 1 ? 'are' : 'is'} (the last 16 are kept).` : 'No run is here yet.'}`);
+    host.say(`The link asks for run ${number}, which is not here. ${all.length ? `Run${all.length > 1 ? 's' : ''} ${all.join(', ')} ${all.length > 1 ? 'are' : 'is'} available (the last 16 are kept).` : 'No run is here yet.'}`);
   }
 
   /** Which of the server's runs to show; 0: none of them. current: the newest. */
   function pick(current) {
-    for (const wrong of asked.wrong) host.say(`The link says ${wrong}, which is no number from 1 on.`);
+    for (const wrong of asked.wrong) host.say(`The link has ${wrong}, but the number must be 1 or more.`);
     asked.wrong = [];
     if (asked.run && host.runs.has(asked.run)) return asked.run;
     if (asked.run) {

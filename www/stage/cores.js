@@ -136,7 +136,7 @@ function awaited(call, now, names) {
   const workName = (w) => (w.dir ? `the copy of ${names.tensor(w.src.tensor)}` : w.name);
   if (works.length && works.length < 3) return `for ${works.map(workName).join(' and ')}`;
   if (e.kind === 'sync' && !works.length) return `for ${processor(e.device)}`;
-  if (works.length) return `for ${works.length} works of ${e.device ?? 'the card'}`;
+  if (works.length) return `for ${works.length} operations of ${e.device ?? 'the card'}`;
   return `in ${String(e.kind).replaceAll('_', ' ')}`;
 }
 

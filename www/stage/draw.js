@@ -104,8 +104,8 @@ function sayingsOf(memory, is, brief) {
 
 // Why what is free is of no use.
 function roomWords({ bytes, free, hole }) {
-  const largest = `largest hole ${units.bytes(hole.bytes)}`;
-  return [`no room for ${units.bytes(bytes)}: ${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, hole ${units.bytes(hole.bytes)}`];
+  const largest = `largest free block ${units.bytes(hole.bytes)}`;
+  return [`no room for ${units.bytes(bytes)}: ${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, block ${units.bytes(hole.bytes)}`];
 }
 
 // The segments of the caching allocator as frames, and what is free in them hatched.
@@ -356,7 +356,7 @@ function drawLock(c, th, x, y) {
 function again({ tags }) {
   const tensors = tags.flatMap((tag) => tag.tensors).filter((one) => !one.dropped);
   const last = tensors.at(-1);
-  return tensors.length && tensors.every((one) => one.lost) ? `${last.name} ${last.lost.declared ? 'names another' : 'was assigned again'}` : '';
+  return tensors.length && tensors.every((one) => one.lost) ? `${last.name} ${last.lost.declared ? 'names another tensor' : 'was assigned again'}` : '';
 }
 
 // What is so of its bytes, inside the box where there is room.

@@ -27,7 +27,7 @@ const drawings = {
   },
 
   pointer(c, scene, m) {
-    drawCrossing(c, scene, { ...m, name: 'no way' }, m.operands, 'from a CPU pointer');
+    drawCrossing(c, scene, { ...m, name: 'no access' }, m.operands, 'from a CPU pointer');
     drawBar(c, scene, 'cpu', m.words);
   },
 
@@ -357,7 +357,7 @@ function drawAsked(c, layout, th, { bytes, hole }, left) {
   if (layout.bus.tall) clearNames(c, layout, th);
   const small = { font: `12px ${th.sans}`, color: th.bad, align: 'center' };
   backed(c, th, units.bytes(bytes), x, y, { ...small, font: `700 14px ${th.sans}` });
-  const words = ['asked for;', hole.bytes > 0 ? 'largest hole:' : 'there is no hole', hole.bytes > 0 ? units.bytes(hole.bytes) : '', left > 0 && !layout.bus.tall ? `(${units.bytes(left)} not drawn)` : ''];
+  const words = ['requested;', hole.bytes > 0 ? 'largest free block:' : 'no free block', hole.bytes > 0 ? units.bytes(hole.bytes) : '', left > 0 && !layout.bus.tall ? `(${units.bytes(left)} not drawn)` : ''];
   words.filter(Boolean).forEach((one, i) => backed(c, th, one, x, y + 17 + 15 * i, /^\d/.test(one) ? { ...small, font: `700 14px ${th.sans}` } : small));
 }
 

@@ -54,10 +54,10 @@ function folded(turns, k, x, t) {
 /** What a bracket says, longest first. */
 export function bracketWords({ turns: [first, last], loop }) {
   const all = loop.turns.length;
-  if (first === last) return [`turn ${first.n} of ${all}`, `turn ${first.n}`, `${first.n}`];
+  if (first === last) return [`iteration ${first.n} of ${all}`, `iteration ${first.n}`, `${first.n}`];
   const count = last.n - first.n + 1;
-  if (count === all) return [`${all} turns`, `${all} ×`];
-  return [`turns ${first.n} to ${last.n} of ${all}`, `turns ${first.n}–${last.n}`, `${first.n}–${last.n}`];
+  if (count === all) return [`${all} iterations`, `${all} ×`];
+  return [`iterations ${first.n} to ${last.n} of ${all}`, `iterations ${first.n}–${last.n}`, `${first.n}–${last.n}`];
 }
 
 /** Of more rows than there is room for, the outer ones; where all that is seen is one turn of the outermost, those in it. */

@@ -220,7 +220,7 @@ export function lanesView(on) {
   function bracketTold({ turns: [first, last] }) {
     const took = `${units.time(last.until - first.from)} of the program's time`;
     if (first === last) return [turnWords(first), took];
-    return [`${units.plural(last.n - first.n + 1, 'turn')}: ${turnWords(first)}, to turn ${last.n}`, took, 'Zoom in to tell them apart.'];
+    return [`${units.plural(last.n - first.n + 1, 'iteration')}: ${turnWords(first)}, to iteration ${last.n}`, took, 'Zoom in to tell them apart.'];
   }
 
   function leave() {
