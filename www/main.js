@@ -6,6 +6,7 @@ import { clock } from './stage/clock.js';
 import { costs } from './cost/cost.js';
 import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
+import { connectionNotice, notice, stand, stands } from './panes/notice.js';
 import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
 import { letters } from './panes/letters.js';
@@ -82,7 +83,7 @@ const present = presenter(() => refresh());
 const visit = visits({
   runs, shown: () => shown,
   say(words) {
-    mislinked = words;
+    stand('link', words);
     notice(words, 'bad');
   },
   select(run) {
@@ -202,12 +203,12 @@ function jump(seq) {
 }
 
 function byHand() {
-  if (mislinked) settleLink();
+  if (stands('link')) settleLink();
   if (shown?.what === 'demo') course?.stepped();
 }
 
 function settleLink() {
-  mislinked = '';
+  stand('link', '');
   visit.forget();
   notice('');
 }
@@ -273,20 +274,9 @@ function showOutput() {
   $('output').textContent = untold(shown?.output ?? '');
 }
 
-const OVER = 'The program and its server have ended. You can still use this page.';
-
 const died = (run) => run.killed && run.what !== 'demo';
 // A server that is told to stop may not have said so any more: the program did.
 const hasEnded = (run) => run?.ended || run?.events.at(-1)?.kind === 'end';
-
-let mislinked = ''; // what a link asked for and is not here, until the reader chose something else
-let unsettled = ''; // a conflict that the learner has to resolve; shown whenever there is no other notice
-
-function notice(words, kind = '') {
-  $('notice').textContent = words || unsettled || mislinked;
-  $('notice').dataset.kind = kind;
-  $('notice').hidden = !$('notice').textContent;
-}
 
 // Two saved files: `ferry view A B`.
 const pair = (head) => mode === 'view' && head.runs?.length === 2 && head.runs.every((run) => run.what === 'view');
@@ -406,15 +396,8 @@ const on = {
     const before = link;
     link = state;
     if (state === 'open' && before !== 'open') notice('');
-    if (state === 'lost') {
-      if (mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
-      else notice(mode === 'view' && hasEnded(shown) ? OVER : 'The server does not answer; reconnecting. You can still use this page.');
-    }
-    if (state === 'replaced' && token) notice('Another Ferry run uses this address now: open the URL that it printed. You can still use this page.');
-    else if (state === 'replaced' || state === 'refused') {
-      notice(token ? 'No connection. Open the URL that the terminal printed last; this one may be from an earlier start.'
-        : 'This page needs the full URL that the terminal printed, with #token= at its end.', 'bad');
-    }
+    if (state === 'lost' && mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
+    else if (state !== 'open') connectionNotice(state, { over: mode === 'view' && hasEnded(shown), token });
     time.poke();
   },
 };
@@ -482,7 +465,7 @@ let course = null;
 const write = editor(api, {
   saved: () => notice(''),
   clash(path) {
-    unsettled = path && `${path} has changed on disk while “Your file” has unsaved text. Choose under “Your file” which version to keep.`;
+    stand('conflict', path && `${path} has changed on disk while “Your file” has unsaved text. Choose under “Your file” which version to keep.`);
     notice('');
   },
   failed: (error) => notice(error.message, 'bad'),
