@@ -85,7 +85,7 @@ check('the badge says whose times these are; the ledger what was moved', async (
   assert.equal(await page.locator('#badge').innerText(), 'Simulated GPU — times are modelled');
   const copies = stage.demo.events.filter((e) => e.kind === 'copy');
   const figures = await page.locator('#figures').innerText();
-  assert.ok(figures.includes(`${copies.length} trips`), figures);
+  assert.ok(figures.includes(`${copies.length} copies`), figures);
   assert.equal(await page.locator('#learn').isVisible(), false);
   await done(page);
 });

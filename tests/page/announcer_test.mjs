@@ -64,18 +64,18 @@ test('a run played to its end is summed up once', () => {
   show(PLAYING, 'step 1', assert.fail);
   pass(100);
   for (let i = 0; i < 5; i++) {
-    show(ENDED, 'It ends.', () => '3 trips');
+    show(ENDED, 'It ends.', () => '3 copies');
     pass(500);
   }
-  assert.deepEqual(words(), ['It ends. End of the run: 3 trips']);
+  assert.deepEqual(words(), ['It ends. End of the run: 3 copies']);
 });
 
 test('a summary says where, and what has crossed', () => {
   const flow = (trips, bytes) => ({ trips, bytes });
   const now = { cost: { h2d: flow(2, 8 << 20), d2h: flow(1, 0) } };
   const run = { steps: Array(40), total: 2000 };
-  assert.equal(summaryWords({ by: 'step', step: 11, t: 0 }, run, now), 'Step 12 of 40. 3 trips over the bus, 8 MiB so far.');
-  assert.equal(summaryWords({ by: 'clock', step: 11, t: 1000 }, run, now), '1 µs of 2 µs. 3 trips over the bus, 8 MiB so far.');
-  assert.equal(summaryWords({ by: 'step', step: 0, t: 0 }, run, { cost: { h2d: flow(0, 0), d2h: flow(0, 0) } }), 'Step 1 of 40. No trip over the bus so far.');
+  assert.equal(summaryWords({ by: 'step', step: 11, t: 0 }, run, now), 'Step 12 of 40. 3 copies over the bus, 8 MiB so far.');
+  assert.equal(summaryWords({ by: 'clock', step: 11, t: 1000 }, run, now), '1 µs of 2 µs. 3 copies over the bus, 8 MiB so far.');
+  assert.equal(summaryWords({ by: 'step', step: 0, t: 0 }, run, { cost: { h2d: flow(0, 0), d2h: flow(0, 0) } }), 'Step 1 of 40. No copy over the bus so far.');
   assert.equal(summaryWords({ by: 'step', step: 11, t: 0 }, run, now, true), 'Step 12 of 40.');
 });

@@ -28,7 +28,7 @@ for (const [name, events] of logs()) {
     }
     assert.equal(stepPairs(a, b, true).length, a.steps.length);
     assert.equal(stepPairs(a, b, false).length, a.steps.filter((s) => s.line).length);
-    assert.equal(summary(totalsOf(a), totalsOf(b)), 'No trip, no byte and no time differ');
+    assert.equal(summary(totalsOf(a), totalsOf(b)), 'Copies, bytes and total time are the same');
     assert.ok(ledgerRows(totalsOf(a), totalsOf(b)).every((row) => row.difference === 'the same' && row.better === 0));
   });
 
@@ -44,7 +44,7 @@ for (const [name, events] of logs()) {
     assert.equal(found.a.get(gone)?.what, 'gone');
     assert.deepEqual([...found.a.values()].filter((one) => one.what !== 'gone'), []);
     assert.equal(found.b.size, 0);
-    assert.match(summary(totalsOf(a), totalsOf(b)), /^1 trip fewer, /);
+    assert.match(summary(totalsOf(a), totalsOf(b)), /^1 copy fewer, /);
   });
 }
 
@@ -107,9 +107,9 @@ test('a copy that takes less is told with its time', () => {
 
 test('two ledgers subtracted say what is fewer, less, sooner', () => {
   const [a, b] = [program('x\ny', [[1, 100], [2, 100], [2, 100]]), program('x\ny', [[1, 100]])];
-  assert.equal(summary(totalsOf(a), totalsOf(b)), '2 trips fewer, 200 B less, 200 ns sooner');
+  assert.equal(summary(totalsOf(a), totalsOf(b)), '2 copies fewer, 200 B less, 200 ns sooner');
   const rows = ledgerRows(totalsOf(a), totalsOf(b));
-  assert.deepEqual(rows.map((row) => row.difference), ['200 ns sooner', '200 ns less', '2 fewer', 'the same', '200 B less', '200 ns less', 'the same']);
+  assert.deepEqual(rows.map((row) => row.difference), ['200 ns less', '200 ns less', '2 fewer', 'the same', '200 B less', '200 ns less', 'the same']);
   assert.deepEqual(rows.map((row) => row.better), [1, 1, 1, 0, 1, 1, 0]);
   assert.equal(ledgerRows(totalsOf(b), totalsOf(a))[2].difference, '2 more');
 });

@@ -189,7 +189,7 @@ check('what lines cost stands in a margin of its own; code scrolls beneath it to
 check('keys of one letter can be turned off, and stay so', async () => {
   const page = await stage.open(stage.view.url, { reducedMotion: 'reduce' });
   await go(page, 2);
-  const setting = page.getByRole('dialog').getByRole('checkbox', { name: 'Keys that are one letter, digit or sign' });
+  const setting = page.getByRole('dialog').getByRole('checkbox', { name: 'Single-key shortcuts (a letter, digit or sign)' });
   await page.keyboard.press('?');
   await setting.focus();
   await page.keyboard.press(' ');
@@ -232,7 +232,7 @@ check('a screen reader is told the sentence of a step, and of a played run its s
   assert.equal(await told.textContent(), await page.locator('#say').innerText());
   await page.locator('#speed').selectOption('12');
   await page.keyboard.press(' ');
-  await page.waitForFunction(() => /End of the run: Step (\d+) of \1\. \d+ trips/.test(document.getElementById('told').textContent));
+  await page.waitForFunction(() => /End of the run: Step (\d+) of \1\. \d+ copies/.test(document.getElementById('told').textContent));
   assert.equal(await page.locator('#where').getAttribute('aria-live'), 'off', 'and the step number is not told with each step');
   await done(page);
 });

@@ -55,9 +55,9 @@ check('a change is tried by keyboard and left again', async () => {
     await page.keyboard.press('Enter');
     await page.locator('#compare').waitFor();
     assert.match(await text(page, '#compare-title'), /^What if: the same run, created on the card$/);
-    assert.match(await text(page, '#compare-sum'), /^1 trip fewer, 1 MiB less, [\d.]+ µs sooner\.$/);
+    assert.match(await text(page, '#compare-sum'), /^1 copy fewer, 1 MiB less, [\d.]+ µs sooner\.$/);
     assert.match(await text(page, '#compare-notes'), /modelled/);
-    assert.match(await text(page, '#compare-lines'), /line 6[\s\S]*1 trip fewer, 1 MiB less/);
+    assert.match(await text(page, '#compare-lines'), /line 6[\s\S]*1 copy fewer, 1 MiB less/);
     assert.equal(await page.evaluate(() => document.activeElement.id), 'compare-back');
     assert.equal(await stages(page), false);
     const drawn = (id) => page.evaluate((name) => {
@@ -260,7 +260,7 @@ check('the fare and the weight of a copy move under the hand', async (t) => {
   await page.locator('.predict button', { hasText: 'Just show me' }).click();
   await page.locator('.fare canvas').waitFor();
   assert.match(await text(page, '.fare .told'), /^128 KiB take 20\.7 µs: 5 µs fare and 15\.7 µs weight\. The fare is 24 % of it\.$/);
-  assert.match(await plot.innerText(), /128 B there in 5\.02 µs; 128 B back in 5\.02 µs; 128 KiB there in 20\.7 µs/);
+  assert.match(await plot.innerText(), /128 B to the GPU in 5\.02 µs; 128 B to the CPU in 5\.02 µs; 128 KiB to the GPU in 20\.7 µs/);
   assert.match(await plot.innerText(), /Modelled as NVIDIA H200, not measured\./);
   const step = await page.evaluate(() => window.ferry.position.step);
   await page.locator('.fare input').first().focus();

@@ -45,19 +45,19 @@ const words = (cost, hidden) => costLines({ t: 300000, cost: { h2d: flow(0, 0, 0
 
 test('the cost is told in plain words', () => {
   assert.deepEqual(words({ h2d: flow(1, 4 << 20, 85000), held: 200000, own: 120000, cpu: 2, gpu: 1 }), [
-    '1 trip to the GPU, 4 MiB, 85 µs on the bus', 'The program waited 80 µs of 200 µs in calls, 300 µs in all', '3 operations: 2 on the CPU, 1 on the GPU',
+    '1 copy to the GPU, 4 MiB, 85 µs on the bus', 'The program waited 80 µs; 200 µs in Ferry calls, 300 µs in total', '3 operations: 2 on the CPU, 1 on the GPU',
   ]);
   assert.deepEqual(words({ h2d: flow(2, 4096, 2000, 1), d2h: flow(1, 4, 10) }).slice(0, 3), [
-    '3 trips over the bus, 4 KiB', '2 trips to the GPU, 4 KiB, 2 µs on the bus, 1 under way', '1 trip back to the CPU, 4 B, 10 ns on the bus',
+    '3 copies over the bus, 4 KiB', '2 copies to the GPU, 4 KiB, 2 µs on the bus, 1 in progress', '1 copy back to the CPU, 4 B, 10 ns on the bus',
   ]);
-  assert.deepEqual(words({ h2d: flow(0, 4096, 2000, 1) })[0], '1 trip to the GPU under way, 4 KiB so far, 2 µs on the bus');
-  assert.deepEqual(words({})[0], 'No trip over the bus so far');
+  assert.deepEqual(words({ h2d: flow(0, 4096, 2000, 1) })[0], '1 copy to the GPU in progress, 4 KiB so far, 2 µs on the bus');
+  assert.deepEqual(words({})[0], 'No copy over the bus so far');
 });
 
 test('the cost hides copies that are still to be guessed', () => {
   const hidden = words({ h2d: flow(1, 4 << 20, 85000) }, true).join(' ');
   assert.match(hidden, /\?/);
-  assert.doesNotMatch(hidden, /MiB|1 trip/);
+  assert.doesNotMatch(hidden, /MiB|1 copy/);
 });
 
 test('work of the CPU is no wait', () => {

@@ -64,7 +64,7 @@ check('a full card shows the request from the largest hole on, in the length of 
   const last = (await boxes(page)).at(-1);
   assert.equal(await red(page, { ...around(last), y: last.pageY - 4 }), 0, '300 MiB do not reach the last row');
   assert.ok(await red(page, await wrongAt(page)) > 60, 'the figures');
-  assert.match(await page.locator('#say').innerText(), /the largest piece 40 MiB/);
+  assert.match(await page.locator('#say').innerText(), /the largest free block 40 MiB/);
   assert.match(await page.locator('#wrong').getAttribute('aria-label'), /Held by line 6: 240 MiB in 6 tensors/);
   await done(page);
 });

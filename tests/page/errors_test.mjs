@@ -59,7 +59,7 @@ test('a full card knows request, hole and holders', () => {
   assert.equal(m.request.free, 272 * 2 ** 20);
   assert.deepEqual(m.request.holders.map(({ line, bytes, count }) => [line, bytes, count]), [[6, 240 * 2 ** 20, 6]]);
   assert.equal(m.name, 'fy_zeros');
-  assert.match(saying(m), /the largest piece 40 MiB\. Held by line 6: 240 MiB in 6 tensors/);
+  assert.match(saying(m), /the largest free block 40 MiB\. Held by line 6: 240 MiB in 6 tensors/);
   assert.equal(step, one.steps.at(-1), 'an oom, its error and the end are one step');
 });
 

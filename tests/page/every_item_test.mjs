@@ -105,29 +105,29 @@ function items(page) {
       keys: moved(way, () => at(0.4), tabAnd('#by-step', '#forward', 'ArrowRight'), () => press('ArrowLeft')),
       letters: moved(way, () => $('#play').focus(), () => press('c'), () => press('C')),
     },
-    'nearer, further': {
+    'zoom in, zoom out': {
       async mouse() { await at(0.5); await changes(view, () => wheel(-300)); await changes(view, () => wheel(300)); },
       async keys() { await at(0.5); await changes(view, tabAnd('#lanes', '#say', 'PageUp')); await changes(view, () => press('PageDown')); },
       async letters() { await at(0.5); for (const [key, back] of [['w', 's'], ['+', '-']]) { await changes(view, () => inLanes(key)); await changes(view, () => inLanes(back)); } },
     },
-    'left, right': {
+    'pan left, right': {
       async mouse() { await near(); await changes(view, dragLanes(-120)); await changes(view, dragLanes(120)); },
       async keys() { await near(); await changes(view, () => press('Shift+PageDown')); await changes(view, () => press('Shift+PageUp')); },
       async letters() { await near(); await changes(view, () => press('d')); await changes(view, () => press('a')); },
     },
-    'all of it': {
+    'zoom out to the whole run': {
       async mouse() { await near(); const { x, y } = await lanes(); await changes(view, () => page.mouse.dblclick(x, y)); },
       async keys() { await near(); await changes(view, tabAnd('#fit', '#lanes', 'Enter')); },
       async letters() { await near(); await changes(view, () => press('0')); },
     },
-    'the step with its neighbours, and so for those after it': {
+    'zoom to the step, and follow later steps': {
       mouse: () => fits(() => click('#fit')), keys: () => fits(tabAnd('#fit', '#lanes', 'Enter')), letters: () => fits(() => inLanes('f')),
     },
-    'a moment': {
+    'go to a time': {
       async mouse() { await at(0.2); const { x, top } = await lanes(0.7); await changes(step, () => page.mouse.click(x, top)); },
       async keys() { await at(0.2); await changes(step, tabAnd('#scrub', '#play', 'PageUp')); },
     },
-    'a slice, and what is known of it': {
+    'select a slice; its details': {
       async mouse() {
         await at(0.9);
         const { x, w, y } = await slice();
@@ -158,11 +158,11 @@ function items(page) {
       },
       async letters() { await $('#play').focus(); await press('/'); assert.ok(await focused('#find')); await press('Escape'); },
     },
-    'breaks as long as they took': {
+    'draw breaks to scale': {
       mouse: () => breaks(() => click('label:has(#to-scale)')), keys: () => breaks(tabAnd('#to-scale', '#letters', ' ')),
       async letters() { await at(0.5); for (let i = 0; i < 2; i++) await changes(() => window.ferry.slices().map((s) => s.w), () => inLanes('b')); },
     },
-    'what is known of a tensor': {
+    'a tensor’s details': {
       async mouse() { await at(0.6); await page.mouse.move(...await box()); await tipped('tip'); },
       async keys() { await at(0.6); await tabTo('#spots button', '#act'); await tipped('tip'); },
     },
@@ -171,12 +171,12 @@ function items(page) {
       keys: toggles('#inspector', async () => { await at(0.6); await tabTo('#spots button', '#act'); await press('Enter'); }, () => press('Escape')),
       letters: toggles('#inspector', async () => { await at(0.6); await $('#play').focus(); await press('i'); }, () => press('Escape')),
     },
-    'every event as a row, instead of it': {
+    'a table of all events, in place of the picture': {
       mouse: toggles('#events', () => click('#as-table'), () => click('#as-table')),
       keys: toggles('#events', tabAnd('#as-table', '#runs', 'Enter'), () => press('Enter')),
       letters: toggles('#events', () => press('t'), () => press('t')),
     },
-    'what it shows': {
+    'what the colours and signs mean': {
       mouse: toggles('#legend', () => click('#explain'), () => click('#legend form button')),
       keys: toggles('#legend', tabAnd('#explain', '#runs', 'Enter'), () => press('Escape')),
       letters: toggles('#legend', () => press('L'), () => press('Escape')),
@@ -186,7 +186,7 @@ function items(page) {
       keys: toggles('#leave', async () => { await tabTo('#help', '#runs'); await press('Enter'); await tabTo('#present', '#letters'); await press('Enter'); }, () => press('Escape')),
       letters: toggles('#leave', () => $('#play').focus().then(() => press('p')), () => press('Escape')),
     },
-    'nearer, further; left, right; all': {
+    'zoom in, out; pan left, right; whole run': {
       async mouse() {
         await at(0.5);
         await compared(() => click('.try'));

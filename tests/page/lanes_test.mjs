@@ -396,7 +396,7 @@ test('an inner loop begins anew with each outer turn', () => {
   const one = program('for (;;) {\n a();\n for (;;) {\n  b();\n  c();\n }\n}', ...turn, ...turn);
   assert.deepEqual(turnsOf(one), [[0, 1, 2], [1, 3, 3], [1, 3, 3]]);
   const last = one.events.findLastIndex((e) => e.kind === 'op');
-  assert.deepEqual(loopsOf(one).at(last).map(turnWords), ['turn 3 of 3, of the loop in lines 3 to 6', 'turn 2 of 2, of the loop in lines 1 to 7']);
+  assert.deepEqual(loopsOf(one).at(last).map(turnWords), ['iteration 3 of 3 of the loop in lines 3 to 6', 'iteration 2 of 2 of the loop in lines 1 to 7']);
 });
 
 test('a turn lasts while a function that it calls works', () => {
@@ -417,8 +417,8 @@ test('turns too narrow for a number are one bracket', () => {
   const one = program('for (;;) fy_add(x, y);', ...Array.from({ length: 128 }, () => [1, 'add']));
   const [row] = turnRows(loopsOf(one));
   const drawn = (px) => brackets(row, { x: (t) => t * px, t: (x) => x / px }, 0, 1300 * px).map(bracketWords);
-  assert.deepEqual(drawn(0.1), [['128 turns', '128 ×']]);
-  assert.deepEqual([drawn(2.5).length, drawn(2.5)[7][0]], [128, 'turn 8 of 128']);
+  assert.deepEqual(drawn(0.1), [['128 iterations', '128 ×']]);
+  assert.deepEqual([drawn(2.5).length, drawn(2.5)[7][0]], [128, 'iteration 8 of 128']);
   const seen = brackets(row, { x: (t) => (t - 605) * 3, t: (x) => x / 3 + 605 }, 0, 90);
   assert.deepEqual(seen.map(({ turns: [turn] }) => turn.n), [60, 61, 62, 63]);
 });
@@ -440,7 +440,7 @@ test('short and long turns by turns: pairs', () => {
 test('a long turn among short ones has its own bracket', () => {
   const turns = Array.from({ length: 40 }, (_, i) => ({ n: i + 1, from: i * 10 + (i > 20 ? 90 : 0), until: (i + 1) * 10 + (i >= 20 ? 90 : 0) }));
   const drawn = brackets({ loops: [{ turns }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
-  assert.deepEqual(drawn.map((one) => bracketWords(one)[1]), ['turns 1–20', 'turn 21', 'turns 22–40']);
+  assert.deepEqual(drawn.map((one) => bracketWords(one)[1]), ['iterations 1–20', 'iteration 21', 'iterations 22–40']);
 });
 
 test('marks too near for flags: seldom ones have one', () => {

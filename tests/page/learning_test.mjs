@@ -80,11 +80,11 @@ check('a verdict says what differs, limits as bars', async (t) => {
   const { server, page } = await opened(t);
   status(server, { state: 'done', verdict: { pass: false, message: differing[1].message, checks: differing, seed: 7 } });
   await page.locator('#verdict[data-kind="fail"]').waitFor();
-  assert.equal(await page.locator('#verdict-title').innerText(), 'Not yet: 2 checks differ');
+  assert.equal(await page.locator('#verdict-title').innerText(), 'Not yet: 2 checks failed');
   assert.deepEqual(await page.locator('#verdict h3').allInnerTexts(), ['ran on the card']);
   const bars = await page.locator('#verdict .track').evaluateAll((all) => all.map((n) => [n.getAttribute('aria-label'), ...[...n.children].map((c) => Math.round((100 * c.getBoundingClientRect().width) / n.getBoundingClientRect().width))]));
   assert.deepEqual(bars.map((b) => b.slice(0, 3)), [['copies to the card: 5, the limit is 1: over it', 20, 80], ['copies back to the CPU: 1, the limit is 2', 50, bars[1][2]]]);
-  assert.match(await page.locator('#verdict').innerText(), /2 checks hold/);
+  assert.match(await page.locator('#verdict').innerText(), /2 checks passed/);
   assert.doesNotMatch(await page.locator('#verdict').innerText(), /right numbers/);
   assert.equal(await page.locator('#verdict .links').count(), 1, 'only the first has links');
   assert.equal(await act(page), 'Edit line 18');

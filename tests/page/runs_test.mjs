@@ -98,7 +98,7 @@ test('a bad file is refused by name, line and fix', async () => {
   const bad = async (content, words) => assert.rejects(readLog(file(content, 'b.jsonl')), (e) => words.test(e.message) || assert.fail(e.message));
   await bad('', /^b\.jsonl is empty\. Record a run/);
   await bad('hello\n', /^b\.jsonl, line 1: this is not JSON\. Open a file that FERRY_TRACE wrote/);
-  await bad('[1]\n', /line 1: this is no log of Ferry/);
+  await bad('[1]\n', /line 1: this is not a Ferry log/);
   await bad(`${lines[1]}\n`, /line 1: the first event of a log must be a session event\. Open the complete file/);
   await bad(lines[0].replace('"schema":1', '"schema":9'), /the schema is version 9, this page reads version 1/);
   await bad([...lines.slice(0, 5), ...lines.slice(6)].join('\n'), /line 6: seq is 6 and should be 5\. Lines are missing/);

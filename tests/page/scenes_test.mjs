@@ -130,7 +130,7 @@ test('full: 300 MiB asked for, the largest hole is 40', () => {
   const { request } = mistakeIn(scene('full'));
   assert.deepEqual([request.bytes, request.hole.bytes, request.free].map((n) => n / MiB), [300, 40, 272]);
   assert.deepEqual(request.holders.map(({ line, bytes, count }) => [line, bytes / MiB, count]), [[6, 240, 6]]);
-  read('full', '300 MiB asked for; largest hole: 40 MiB', '272 MiB', 'Held by line 6: 240 MiB in 6 tensors');
+  read('full', '300 MiB requested; largest free block: 40 MiB', '272 MiB', 'Held by line 6: 240 MiB in 6 tensors');
 });
 
 test('race: line 8 writes, line 9 reads', () => {

@@ -19,7 +19,7 @@ test('every kind of lib/trace/schema.h has a sentence of its own', () => {
 
 test('a clock reading says the time, a note its text', () => {
   assert.equal(sentence({ kind: 'mark', now: 41200 }, names()), 'The program reads the clock: 41.2 µs since its start.');
-  assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'The program notes: “”.');
+  assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'Mark: “”.');
 });
 
 test('a simulated product says OpenBLAS stands in for cuBLAS', () => {

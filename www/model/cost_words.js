@@ -4,7 +4,7 @@ import * as units from './units.js';
 
 const ns = (t) => units.time(Math.round(t));
 const size = (n) => units.bytes(Math.floor(n));
-const underway = (n) => (n ? `, ${n} under way` : '');
+const underway = (n) => (n ? `, ${n} in progress` : '');
 
 const way = ({ trips, bytes, wire, under }, where) => `${units.plural(trips, 'copy', 'copies')} ${where}, ${size(bytes)}, ${ns(wire)} on the bus${underway(under)}`;
 
