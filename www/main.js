@@ -204,8 +204,11 @@ function jump(seq) {
 
 function byHand() {
   if (stands('link')) settleLink();
-  if (shown?.what === 'demo') course?.stepped();
+  if (isExample(shown)) course.stepped();
 }
+
+// Of the lesson that is open: the one before it may still be on show, and says nothing of this one's question.
+const isExample = (run) => run?.what === 'demo' && !!course?.open && run.lesson === course.open.id;
 
 function settleLink() {
   stand('link', '');
@@ -404,7 +407,7 @@ const on = {
 
 // An example was played to its end.
 function watched(state) {
-  course?.watched(state, shown.events);
+  if (isExample(shown)) course.watched(state, shown.events);
   if (shown.watched) return;
   shown.watched = true;
   showOutput();

@@ -2,7 +2,7 @@
 // room for all of it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { DEMO, bench, check, done, ferry, write, written } from './browser.mjs';
+import { DEMO, bench, check, done, ferry, settle, write, written } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { root } from './logs.mjs';
 import { shape } from './mishaps.mjs';
@@ -66,6 +66,16 @@ check('after watching, the counts are shown without a guess', async (t) => {
   await page.waitForFunction(() => !/\?/.test(document.getElementById('figures').textContent));
   assert.equal(await act(page), 'Edit');
   assert.equal(await page.locator('#lanes').isVisible(), true);
+  await done(page);
+});
+
+check('an example of another lesson answers no question', async (t) => {
+  const { page } = await opened(t);
+  await page.locator('#lesson-list li:last-child button').click();
+  await page.waitForFunction((id) => !document.getElementById('path').textContent.includes(id), DEMO);
+  await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+  await settle(page);
+  assert.equal(await page.locator('.predict button', { hasText: 'Just show me' }).isVisible(), true);
   await done(page);
 });
 
