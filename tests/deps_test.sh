@@ -2,6 +2,7 @@
 # Missing packages are installed by root or password-less sudo, otherwise the command is printed; no download
 # if nothing is missing. Without civetweb everything except the page is built, without CodeMirror its editor is plain.
 . "$(dirname "$0")/shell.sh"
+unset REAL # `make test` leaves out the real card's kernels; here is tested who builds them
 unset NO_INSTALL CI
 mkdir -p "$work/bin"
 

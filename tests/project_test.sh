@@ -68,9 +68,10 @@ sabotage_fits() { # each sabotage still changes one line, and its test exists
     return $wrong
 }
 built_once() { # the first make builds all that was edited since the tests were built
-    make -s B="$B" all tests && make -q B="$B" all tests &&
-        make -q B="$(realpath "$B")" all tests && return # and a folder by another name is the same one
-    make -d -n B="$B" all tests | grep -E 'newer than target|Must remake' | head
+    local goals=(all tests 'TESTS=$(PLAIN)') # as `make test` builds
+    make -s B="$B" "${goals[@]}" && make -q B="$B" "${goals[@]}" &&
+        make -q B="$(realpath "$B")" "${goals[@]}" && return # and a folder by another name is the same one
+    make -d -n B="$B" "${goals[@]}" | grep -E 'newer than target|Must remake' | head
     return 1
 }
 readme_program() { # the first C block of the README, as a learner would copy it

@@ -9,6 +9,7 @@ import { readFileSync, readdirSync, existsSync } from 'node:fs';
 import { dirname, join, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
+import { joined } from './joined.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -16,20 +17,22 @@ const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '
 const CSP = "default-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** {url, port, send(message), add(run), lines(run, lines), end(run), close()}. */
-export async function serve({ mode = 'view', port = 0, why, runs = [], www = join(root, 'www'), token = 'dev0token', findings = { clock: 'model', findings: [] } } = {}) {
+export async function serve({ mode = 'view', port = 0, why, runs = [], www = join(root, 'www'), token = 'dev0token', findings = { clock: 'model', findings: [] }, joins = true } = {}) {
   const kept = [];
   const sockets = new Set();
   const saved = new Map();
   const asked = [];
 
+  const fileOf = (path) => [join(www, path), join(root, process.env.B ?? 'build', 'www', path)].find(existsSync); // the second: made by make
+
   const http = createServer((request, response) => {
     const url = new URL(request.url, 'http://x');
     if (url.pathname.startsWith('/api/')) return api(request, response, url.pathname);
     const path = url.pathname === '/' ? 'index.html' : url.pathname.replaceAll('..', '');
-    const file = [join(www, path), join(root, process.env.B ?? 'build', 'www', path)].find(existsSync); // the second: made by make
+    const file = fileOf(path);
     if (!file) return response.writeHead(404).end();
     response.writeHead(200, { 'Content-Type': types[extname(file)] ?? 'text/plain', 'Content-Security-Policy': CSP, 'Cache-Control': 'no-store' });
-    return response.end(readFileSync(file));
+    return response.end(joins && path === '/main.js' ? joined((name) => readFileSync(fileOf(name), 'utf8'), 'main.js') : readFileSync(file));
   });
 
   function api(request, response, path) {
@@ -168,7 +171,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const mode = option('--mode', 'view');
   const port = Number(option('--port', '8790'));
   const runs = given.map((path) => ({ lines: logLines(path), what: mode === 'view' ? 'view' : 'demo', label: mode === 'view' ? path.split('/').pop() : '' }));
-  const server = await serve({ mode, port, runs });
+  const server = await serve({ mode, port, runs, joins: false });
   server.ref();
   console.log(server.url);
 }

@@ -147,7 +147,7 @@ check('red is only for errors: no other step of a golden log has a pixel of it',
   for (const [name, events] of logs()) {
     if (events.length > 2000) continue;
     const page = await opened(t, events, { viewport: { width: 1024, height: 768 } });
-    const every = process.env.LONG || events.length < 100 ? 1 : 8; // events: of a long log, a part of the steps
+    const every = process.env.LONG || events.length < 100 ? 1 : 24; // events: of a long log, a part of the steps
     const { scanned, at } = await page.evaluate(scan, { wrong: ['error', 'oom', 'data_race'], every });
     assert.equal(at, -1, `${name}, event ${at}`);
     assert.ok(scanned > 3, name);
