@@ -41,7 +41,9 @@ CFLAGS += -std=gnu11 $(OPT) $(WARN) $(SAN) -MMD -MP -DFERRY_VERSION='"$(VERSION)
 CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(if $(filter true,$(CI)),-Werror) $(SAN) -MMD -MP -fno-exceptions -fno-rtti -fwrapv
 CORE_LIBS = -lopenblas -lm -lpthread -ldl
 # Lines alone (-g1) are what sanitizers print; relocations (-pie) would add half to what a hundred tests take on the disk.
-ASAN = B=$(B)/asan OPT='-O1 -g1' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-pie -no-pie' NVCC=
+# gold, where it is, links a hundred programs of 30 MB in three quarters of the time.
+ASAN = B=$(B)/asan OPT='-O1 -g1' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-pie -no-pie $(GOLD)' NVCC=
+GOLD = $(if $(shell command -v ld.gold),-fuse-ld=gold)
 TSAN = B=$(B)/tsan OPT='-O1 -g1' SAN=-fsanitize=thread NVCC=
 CLANG = B=$(B)/clang CC=clang CXX=clang++ CI=true NVCC=
 HAVE := $(shell CC="$(CC)" .ci/have cjson civetweb cmark)

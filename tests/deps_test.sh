@@ -2,7 +2,6 @@
 # Missing packages are installed by root or password-less sudo, otherwise the command is printed; no download
 # if nothing is missing. Without civetweb everything except the page is built, without CodeMirror its editor is plain.
 . "$(dirname "$0")/shell.sh"
-unset REAL # `make test` leaves out the real card's kernels; here is tested who builds them
 unset NO_INSTALL CI
 mkdir -p "$work/bin"
 
@@ -76,7 +75,8 @@ demo_narrates() { FERRY_GPU=sim "$work/b/lessons/01-where-am-i" 2>&1 | grep matm
 toolkit() { # toolkit WORD...: an nvcc that prints this
     fake nvcc "printf '%s\n' $(printf '%q ' "$@") >&2"
 }
-would() { make -n B="$work/c" NVCC="$work/bin/nvcc" "$@" 2>&1; }
+# Also what `make test` leaves out: the real card's kernels.
+would() { env -u REAL make -n B="$work/c" NVCC="$work/bin/nvcc" "$@" 2>&1; }
 wrapped_nvcc() {
     mkdir -p "$work/kit/include" "$work/kit/lib" && echo 'int cudaFree(void *);' >"$work/kit/include/cuda_runtime_api.h"
     echo 'int cudaFree(void *p); int cudaFree(void *p) { return p != 0; }' | gcc -x c -c - -o "$work/kit/kit.o"
