@@ -18,7 +18,7 @@
 
 #define BATCH (256 * 1024) /* bytes of events per frame, about */
 #define FULL (16 * 1024)   /* after a smaller batch, wait for more events */
-#define POLL_MS 16
+#define POLL_MS 8
 #define HOLD_MS 100      /* a reconnecting page sends its start event within this time */
 #define HEAD 96          /* bytes reserved for the frame's first line */
 #define MESSAGE_MAX 4096 /* bytes of a message from a page */
