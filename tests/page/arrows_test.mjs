@@ -82,7 +82,7 @@ check('a copy is drawn from one memory to the other', async (t) => {
   await drag(page, 3, 0.9, 0.1);
   assert.deepEqual(await ways(page), ['h2d', 'h2d', 'none', 'd2h']);
   await page.locator('#act').click();
-  assert.equal(await page.evaluate(() => /\?/.test(document.getElementById('figures').textContent)), false);
+  await page.waitForFunction(() => !/\?/.test(document.getElementById('figures').textContent));
   await toEnd(page);
   assert.equal(await verdictOf(page), '3 of 4 lines right. A copy that you drew never happened: line 9. Step back and look there.');
   assert.deepEqual(await page.locator('.arrow .small').allInnerTexts(),

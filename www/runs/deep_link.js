@@ -56,10 +56,12 @@ export function deepLink(on) {
     } catch {} // too often, or a page without an address: the link stays behind
   }
 
-  window.addEventListener('hashchange', () => {
-    if (location.hash === shown || /[#&]token=/.test(location.hash)) return;
-    shown = location.hash;
-    on.go(readLink(location.hash));
+  // By now the page may have written where it is: what was asked for is in the event.
+  window.addEventListener('hashchange', ({ newURL }) => {
+    const { hash } = new URL(newURL);
+    if (hash === shown || /[#&]token=/.test(hash)) return;
+    shown = hash;
+    on.go(readLink(hash));
   });
 
   return { asked: readLink(location.hash), show };
