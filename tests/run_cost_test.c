@@ -523,14 +523,19 @@ static int start(void **state)
 {
     int fd = mkstemp(path);
     close(fd);
-    return fd < 0 || start_live_server(state);
+    (void)state;
+    return fd < 0;
 }
 
 static int stop(void **state)
 {
-    unlink(path);
-    return stop_live_server(state);
+    (void)state;
+    return unlink(path);
 }
+
+/* A program is recorded in a fork: beside a server's threads it may inherit a lock of ASan's allocator that nobody
+ * opens. */
+#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, start_live_server, stop_live_server)
 
 int main(void)
 {
@@ -543,9 +548,9 @@ int main(void)
         cmocka_unit_test(a_graded_run_can_be_tried),
         cmocka_unit_test(a_measured_run_cannot_be_changed),
         cmocka_unit_test(the_list_is_that_of_explain_and_bounded),
-        cmocka_unit_test(costs_need_the_token_and_a_run_that_ended),
-        cmocka_unit_test(costs_of_nothing_are_refused),
-        cmocka_unit_test(a_run_too_long_to_try_says_its_length),
+        WITH_SERVER(costs_need_the_token_and_a_run_that_ended),
+        WITH_SERVER(costs_of_nothing_are_refused),
+        WITH_SERVER(a_run_too_long_to_try_says_its_length),
     };
     return cmocka_run_group_tests_name("run_cost", tests, start, stop);
 }
