@@ -70,7 +70,6 @@ export function api(token, tab) {
  */
 export function connect(token, on, resume) {
   let socket = null;
-  let current = 0;
   let wait = 250;
   let connected = false; // at least once
 
@@ -113,7 +112,6 @@ export function connect(token, on, resume) {
   }
 
   function watch(run) {
-    current = run;
     send({ watch: run, from: resume(run) });
   }
 

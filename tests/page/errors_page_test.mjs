@@ -108,9 +108,8 @@ check('a run that failed ends so: in the header, in the number of its step and a
 
 check('the lanes have a red cross where the program stopped, and none before', async (t) => {
   const page = await failed(t, mishaps.shape);
-  await page.waitForFunction(() => window.ferry.slices().length);
-  const lanes = await page.evaluate(async () => {
-    for (let frames = 0; frames < 3; frames++) await new Promise(requestAnimationFrame);
+  await page.waitForFunction(() => window.ferry.idle && window.ferry.slices().length);
+  const lanes = await page.evaluate(() => {
     const canvas = document.getElementById('lanes-canvas');
     const wanted = getComputedStyle(document.body).getPropertyValue('--bad').trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
     const { data, width } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);

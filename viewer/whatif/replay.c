@@ -298,7 +298,9 @@ static void tell_work(replayer *p, int i, const action *a, int64_t before, const
         if (copies && a->stream >= p->streams) m[i].stream = (uint8_t)a->stream;
         if (j >= 0) m[j] = m[i], m[j].bytes = m[j].held = -1;
         if (wait >= 0 && m[i].stream) m[wait].left_out = true; /* it waits in its own stream */
-        else if (wait >= 0) { /* divided as lib/ops/transfer.c does */ fy_time call_cost;
+        else if (wait >= 0) {
+            /* divided as lib/ops/transfer.c does */
+            fy_time call_cost;
             fy_timing_call(p->changed.card[a->card], 0, &call_cost);
             int64_t ns = got->start - before - call_cost.held;
             m[wait].held = ns < 0 ? 0 : ns < got->held ? ns : got->held;

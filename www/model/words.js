@@ -127,7 +127,7 @@ const sentences = {
   peer(e) {
     const [from, to] = [e.from ?? 'A card', e.to ?? 'another'];
     if (e.can) return `${from} can reach ${to} directly.`;
-    return `${from} can not reach ${to} directly: copies between them go through CPU RAM.`;
+    return `${from} cannot reach ${to} directly: copies between them go through CPU RAM.`;
   },
   mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
   oom(e) {

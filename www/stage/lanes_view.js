@@ -408,8 +408,9 @@ export function lanesView(on) {
     get view() {
       return scene?.view;
     },
+    /** Is the last picture that of all events, in the place where it stays? */
     get settled() {
-      return !gliding;
+      return !gliding && (!size.w || (scene?.run === run && count === run.events.length));
     },
   };
 }
