@@ -177,14 +177,15 @@ $(B)/every/libferry-cuda.so: $(patsubst %,$(B)/every/%,$(filter %.nv.o,$(REAL_PA
 $(B)/libferry-cuda.so $(B)/every/libferry-cuda.so:
 	echo '  ld   $@'
 	$(CC) -shared $(STRIPPED) -Wl,-z,defs,--exclude-libs,ALL $^ $(CUDA_LIBS) -lm -lpthread -o $@
-# The page, as bytes in the library: a table of all that lies in www/, and what is made for it: the editor's library, of
-# parts in this order, and the names that it completes. It hangs on the files and on the list of them: the folder's own
-# time changes whenever an editor saves there, and a file that is gone is newer than nothing.
+# The page, as bytes in the library: a table of what lies in www/, and what is made for it: its modules as one script, the
+# editor's library, of parts in this order, and the names that it completes. It hangs on the files and on the list of
+# them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
 MADE = $(addprefix $(B)/www/library/,codemirror.js codemirror.css names.js)
-PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png %.txt,$(wildcard www/* www/*/*))) $(MADE)
+MODULES = $(sort $(wildcard www/*.js www/*/*.js))
+PAGE = $(sort $(filter %.html %.css %.svg %.json %.png %.txt,$(wildcard www/* www/*/*))) $(B)/www/main.js $(filter-out %/names.js,$(MADE))
 PAGE_WAS := $(shell cat $(B)/viewer/server/page.list 2>/dev/null)
-ifneq ($(PAGE) $(CODEMIRROR),$(PAGE_WAS))
-.PHONY: $(B)/viewer/server/assets.S $(MADE)
+ifneq ($(PAGE) $(MODULES) $(CODEMIRROR),$(PAGE_WAS))
+.PHONY: $(B)/viewer/server/assets.S $(B)/www/main.js $(MADE)
 endif
 EDITOR_JS = lib/codemirror mode/clike/clike addon/edit/matchbrackets addon/edit/closebrackets addon/comment/comment \
   addon/dialog/dialog addon/search/searchcursor addon/search/search addon/hint/show-hint
@@ -195,9 +196,11 @@ $(B)/www/library/codemirror.js $(B)/www/library/codemirror.css: # empty without 
 	mkdir -p $(@D) && cat /dev/null $^ >$@
 $(B)/www/library/names.js: viewer/server/names.awk $(HEADERS)
 	mkdir -p $(@D) && awk -f $^ >$@.new && mv $@.new $@
+$(B)/www/main.js: viewer/server/bundle.awk $(MODULES) $(B)/www/library/names.js
+	awk -v roots='www $(B)/www' -f $< main.js >$@.new && mv $@.new $@
 $(B)/viewer/server/assets.S: viewer/server/assets.sh $(PAGE)
 	mkdir -p $(@D)
-	viewer/server/assets.sh $(PAGE) > $@.new && mv $@.new $@ && echo '$(PAGE) $(CODEMIRROR)' >$(B)/viewer/server/page.list
+	viewer/server/assets.sh $(PAGE) > $@.new && mv $@.new $@ && echo '$(PAGE) $(MODULES) $(CODEMIRROR)' >$(B)/viewer/server/page.list
 $(B)/viewer/server/assets.o: $(B)/viewer/server/assets.S
 	echo '  as   www' && $(CC) -c $< -o $@
 

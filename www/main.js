@@ -532,7 +532,7 @@ async function begin(play) {
     failed: (error) => notice(error.message, 'bad'),
   });
   await course.attempt(async () => {
-    const all = await course.load();
+    const [all] = await Promise.all([course.load(), write.load()]);
     const linked = visit.lesson(all.map((l) => l.id));
     const current = shown?.lesson && all.some((l) => l.id === shown.lesson) ? shown.lesson : null;
     const first = linked ?? current ?? (all.find((l) => !l.done) ?? all[0])?.id;

@@ -132,7 +132,8 @@ check('a measured log says measured', async () => {
 });
 
 check('of a lesson only text and web links are kept', async () => {
-  const page = await stage.open(stage.view.url);
+  const server = await serve();
+  const page = await stage.open(server.url);
   const found = await page.evaluate(async () => {
     const { render } = await import('./lessons/text.js');
     const host = document.createElement('div');
@@ -147,10 +148,12 @@ check('of a lesson only text and web links are kept', async () => {
   assert.ok(page.troubles.every((words) => /Content Security Policy/.test(words)), 'the policy says what it would have blocked, too');
   page.troubles.length = 0;
   await done(page);
+  await server.close();
 });
 
 check('each two patterns differ in a tenth of their pixels', async () => {
-  const page = await stage.open(stage.view.url);
+  const server = await serve();
+  const page = await stage.open(server.url);
   const alike = await page.evaluate(async () => {
     const { PATTERNS, tile } = await import('./stage/colours.js');
     const [size, c] = [48, Object.assign(document.createElement('canvas'), { width: 48, height: 48 }).getContext('2d', { willReadFrequently: true })];
@@ -165,4 +168,5 @@ check('each two patterns differ in a tenth of their pixels', async () => {
   });
   assert.deepEqual(alike, []);
   await done(page);
+  await server.close();
 });

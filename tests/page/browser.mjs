@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
+import { tensorStyle } from '../../www/stage/colours.js';
+import { bandWidth } from '../../www/stage/draw.js';
 import { root } from './logs.mjs';
 
 export const FERRY = resolve(root, process.env.FERRY_BIN ?? `${process.env.B ?? 'build'}/ferry`);
@@ -193,10 +195,7 @@ export function share(page, rect, hue) {
 
 /** The boxes on show, each with its hue and a band within it that is painted in that hue. */
 export async function boxesOf(page) {
-  const boxes = await page.evaluate(async () => {
-    const { tensorStyle } = await import('./stage/colours.js');
-    const { bandWidth } = await import('./stage/draw.js');
-    return window.ferry.boxes().map((b) => ({ ...b, hue: tensorStyle(b.index).hue, wide: bandWidth(b) }));
-  });
-  return boxes.map((b) => ({ ...b, band: { x: b.pageX + 1, y: b.pageY + 5, w: Math.max(1, b.wide - 1), h: b.h - 10 } }));
+  const boxes = await page.evaluate(() => window.ferry.boxes());
+  const band = (b) => ({ x: b.pageX + 1, y: b.pageY + 5, w: Math.max(1, bandWidth(b) - 1), h: b.h - 10 });
+  return boxes.map((b) => ({ ...b, hue: tensorStyle(b.index).hue, band: band(b) }));
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { tensorStyle } from '../../www/stage/colours.js';
 import { DEMO, FERRY, ferry, trace } from './browser.mjs';
 import { FIREFOX, firefox } from './firefox.mjs';
 
@@ -16,12 +17,12 @@ after(() => browser?.close());
 
 // Shares of the canvas that are painted in a tensor's hue.
 const PAINTED = `(async () => {
-  const { tensorStyle } = await import('./stage/colours.js');
+  const hues = ${JSON.stringify(Array.from({ length: 20 }, (_, i) => tensorStyle(i).hue))};
   const canvas = document.getElementById('canvas');
   const at = canvas.getBoundingClientRect();
   const scale = canvas.width / at.width;
   return window.ferry.boxes().map((b) => {
-    const wanted = tensorStyle(b.index).hue.match(/\\w\\w/g).map((v) => parseInt(v, 16));
+    const wanted = hues[b.index].match(/\\w\\w/g).map((v) => parseInt(v, 16));
     const { data } = canvas.getContext('2d').getImageData(b.x * scale, (b.y + 4) * scale, 12 * scale, (b.h - 8) * scale);
     let same = 0;
     for (let i = 0; i < data.length; i += 4) if (wanted.every((v, k) => Math.abs(v - data[i + k]) < 12)) same++;

@@ -14,14 +14,13 @@
 #include <sys/random.h>
 
 #include "assets.h"
-#include "bundle.h"
 #include "memory.h"
 
 #define PIECE (1 << 20) /* bytes of lines in one element, about */
 
 static const char icon_link[] = "<link rel=\"icon\" href=\"./icon.svg\" type=\"image/svg+xml\">";
 static const char editor_link[] = "<link rel=\"stylesheet\" href=\"./library/codemirror.css\">\n"
-                                  "<link rel=\"stylesheet\" href=\"./lessons/lessons.css\">"; /* bundle.c: no editor */
+                                  "<link rel=\"stylesheet\" href=\"./lessons/lessons.css\">";
 static const char style_link[] = "<link rel=\"stylesheet\" href=\"./style.css\">";
 static const char licence_link[] =
     "<p class=\"small\">The editor is CodeMirror: <a href=\"./licences.txt\" target=\"_blank\">licence</a>.</p>";
@@ -57,7 +56,7 @@ static void write_icon(FILE *out, const asset *icon)
     fputs("\">", out);
 }
 
-static bool write_head(FILE *out, const asset *style, const fy_text *script, const asset *icon)
+static bool write_head(FILE *out, const asset *style, const asset *script, const asset *icon)
 {
     uint64_t random[2];
     char nonce[33];
@@ -111,15 +110,14 @@ static const char *write_to(FILE *out, const char *page, const char *end, const 
 
 bool page_file_write(FILE *out, feed *f, const char *label, const fy_text *findings, char *err, size_t room)
 {
-    fy_text script = {0};
     *err = '\0';
     const asset *index = file("/index.html", err, room), *style = file("/style.css", err, room);
-    const asset *icon = file("/icon.svg", err, room);
-    bool ok = index && style && icon && bundle_modules("/main.js", &script, err, room);
+    const asset *icon = file("/icon.svg", err, room), *script = file("/main.js", err, room);
+    bool ok = index && style && icon && script;
     const char *at = ok ? (const char *)index->data : NULL, *end = ok ? at + index->size : NULL;
     static const char *const links[] = {icon_link, editor_link, style_link, script_link};
     for (size_t i = 0; at && i < sizeof links / sizeof *links; i++) at = write_to(out, at, end, links[i]);
-    if (at && !write_head(out, style, &script, icon)) {
+    if (at && !write_head(out, style, script, icon)) {
         snprintf(err, room, "the system has no random numbers");
         ok = false;
     }
@@ -130,6 +128,5 @@ bool page_file_write(FILE *out, feed *f, const char *label, const fy_text *findi
         fwrite(at, 1, (size_t)(end - at), out);
     }
     if (ok && !at) snprintf(err, room, "the page's index.html has no %s any more", "link that one file replaces");
-    free(script.data);
     return ok && at && !ferror(out);
 }

@@ -1,13 +1,13 @@
 // editor.js: the learner's file. Saving writes my/ID.c on disk; the server then builds, runs and grades it, as for any
 // other editor. A file that another editor changed is never overwritten without asking. The text field is field.js's.
 
-import { field } from './field.js';
+import { plain, rich } from './field.js';
 
 const $ = (id) => document.getElementById(id);
 
 /** on: {saved(), clash(path), failed(error)}; clash(''): the conflict is resolved. */
 export function editor(api, on) {
-  const area = field($('code'), refresh);
+  let area = plain($('code'), refresh);
   let lesson = null;
   let saved = '';
   let wrong = 0; // line of the last compile error, 0 for none
@@ -165,8 +165,13 @@ export function editor(api, on) {
   });
 
   return {
-    show, update, save, mistake, goTo, isDirty, focus: area.focus,
+    show, update, save, mistake, goTo, isDirty,
+    /** Before a lesson is shown: the text field gets what an editor has. */
+    async load() {
+      area = await rich($('code'), refresh) ?? area;
+    },
+    focus: () => area.focus(),
     /** Marks the lines of failed checks, [{line, words}]. */
-    notes: area.mark,
+    notes: (list) => area.mark(list),
   };
 }

@@ -1,19 +1,15 @@
 // field.js: the text field of the learner's file: CodeMirror (library/codemirror.js, which make takes from the
 // distribution's package), or the plain text area of the page where a build had none.
 
-import '../library/codemirror.js';
 import { names } from '../library/names.js';
-
-const Editor = globalThis.CodeMirror;
-
-/** area: the text area in the page; changed(): the text changed. Lines count from 1. */
-export function field(area, changed) {
-  return Editor ? rich(area, changed) : plain(area, changed);
-}
 
 // ---- CodeMirror ---------------------------------------------------------------------------------------
 
-function rich(area, changed) {
+/** CodeMirror in place of the text area; null if a build had none. It is loaded here: it is as large as the rest of the page, and only a learner edits. */
+export async function rich(area, changed) {
+  await import(new URL('library/codemirror.js', document.baseURI)).catch(() => {});
+  const Editor = globalThis.CodeMirror;
+  if (!Editor) return null;
   const host = area.parentElement;
   area.remove();
   const cm = Editor(host, {
@@ -107,7 +103,8 @@ function entry(node, form, words) {
 
 // ---- without it ---------------------------------------------------------------------------------------
 
-function plain(area, changed) {
+/** The text area itself. area: in the page; changed(): the text changed. Lines count from 1. */
+export function plain(area, changed) {
   const lines = () => area.value.split('\n');
   const start = (line) => lines().slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
   const reveal = (line) => { area.scrollTop = Math.max(0, line - 4) * (area.scrollHeight / lines().length); };
