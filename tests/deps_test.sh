@@ -39,6 +39,16 @@ header_alone() {
     cat "$work/deps.out"; grep -x 'ferry: installing openblas' "$work/deps.out" && asked 'install.* libopenblas-dev'
 }
 editor_asked() { hide none; rm -f "$work/asked"; fake id 'echo 0'; CODEMIRROR=$work/none deps run; asked 'install.* libjs-codemirror'; }
+# A machine without the Chromium that has no windows: it is asked for where apt knows it, and can be done without.
+windowless() {
+    mkdir "$work/usr" && ln -s /usr/bin/* "$work/usr" && rm -f "$work/usr/chromium-headless-shell" "$work/asked"
+    hide none; fake chromium 'exit 0'; fake apt-cache 'exit 0'; fake id 'echo 0'
+    PATH=$work/bin:$work/usr CC=hiding .ci/deps test && asked 'install.* chromium-headless-shell' || return 1
+    fake id 'echo 1000'; fake sudo 'exit 1'
+    PATH=$work/bin:$work/usr CC=hiding .ci/deps test 2>"$work/said" && grep 'apt-get install -y chromium-headless-shell' "$work/said" || return 1
+    fake apt-cache 'exit 100'; rm -f "$work/asked"
+    PATH=$work/bin:$work/usr CC=hiding .ci/deps test 2>"$work/said" && [[ ! -s $work/said ]]
+}
 # Tests that were fetched before they used another package.
 package_asked() {
     local tree=$work/tree
@@ -113,6 +123,7 @@ holds "password-less sudo installs what is missing" sudo_installs
 holds "without either the commands for apt and dnf are printed" no_sudo_advises
 holds "NO_INSTALL=1 forbids and advises" forbidden
 holds "the editor's library is installed" editor_asked
+holds "Chromium without windows is asked for, not required" windowless
 holds "a missing package of the page tests is asked for" package_asked
 holds "without it a plain text field is left, and said" editorless
 holds "a header without its library is missing" header_alone

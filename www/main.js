@@ -25,7 +25,7 @@ import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
 import { storagesOf } from './stage/lanes.js';
 import { deepLink } from './runs/deep_link.js';
-import { deliver } from './runs/picture.js';
+import { deliver, tellingStep } from './runs/picture.js';
 import { presenter } from './runs/presenter.js';
 import { carriesRun, playSaved, savedFindings } from './runs/saved_run.js';
 import { saving } from './runs/saving.js';
@@ -377,6 +377,7 @@ const on = {
     if (died(run)) notice(killed(run), 'bad');
     if (pair({ runs: [...runs.values()] }) && !run.asked) views.cost.compare(run, [...runs.values()][1]);
     visit.arrived();
+    if (carried && address.asked.picture && !address.asked.step) time.go(tellingStep(run));
     if (carried && address.asked.picture) deliver(address.asked.picture, shot(), $('notice').dataset.kind === 'bad' && !died(run) ? $('notice').textContent : '');
     time.poke();
   },

@@ -2,7 +2,7 @@
 // same run, a peer or what this machine gives an empty page; ends in `N goals met, N missed, N not measured`.
 // Usage: node tests/bench/page.mjs [PART...], of those below; B=FOLDER: the build.
 import os from 'node:os';
-import { launch, missing } from '../page/browser.mjs';
+import { WINDOWED, launch, missing } from '../page/browser.mjs';
 import { endless } from './page_endless.mjs';
 import { latency, stream } from './page_live.mjs';
 import { longRun } from './page_long_run.mjs';
@@ -33,7 +33,7 @@ for (const name of asked.length ? asked : Object.keys(parts)) {
   const before = load();
   let why = missing;
   if (!why) {
-    const browser = await launch();
+    const browser = await launch(WINDOWED);
     try {
       for await (const row of parts[name](browser)) report(row);
     } catch (error) {

@@ -31,7 +31,7 @@ test('modules find each other in folders, each is run once', () => {
   assert.deepEqual(globalThis.found, [4, 3, 'undefined', '</script>']);
 });
 
-test('what it does not understand is refused with file and line', () => {
+test('an unknown form is refused with its file', () => {
   const one = 'export const one = 1;\n';
   for (const [files, said] of [
     [{ 'main.js': "import { two } from './one.js';\n", 'one.js': one }, 'www/main.js: one.js exports no two'],

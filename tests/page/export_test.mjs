@@ -114,7 +114,7 @@ check('without a browser a picture says which are looked for', () => {
   mkdirSync(bare);
   const { status, stderr } = spawnSync(FERRY, ['export', LOG, '--svg'], { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH: bare } });
   assert.equal(status, 1);
-  assert.match(stderr, /none of chromium, chromium-browser, google-chrome, microsoft-edge and brave-browser is in PATH; install one, name one with --browser PATH/);
+  assert.match(stderr, /none of chromium, chromium-browser, chromium-headless-shell, google-chrome, microsoft-edge and brave-browser is in PATH; install one, name one with --browser PATH/);
   refused(1, /cannot start the browser \/nowhere: No such file/, LOG, '--svg', '--browser', '/nowhere');
   writeFileSync(join(bare, 'mute'), '#!/bin/sh\necho nothing\n');
   chmodSync(join(bare, 'mute'), 0o755);

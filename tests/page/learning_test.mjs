@@ -54,7 +54,7 @@ check('the event table of a lesson tells an error without its fix', async (t) =>
     const page = await stage.open(server.url, { reducedMotion: 'reduce' });
     await page.waitForFunction(() => window.ferry?.events.at(-1)?.kind === 'end');
     await page.locator('#as-table').click();
-    assert.equal(await page.locator('#rows tr', { hasText: 'cannot be multiplied' }).count(), 1);
+    await page.locator('#rows tr', { hasText: 'cannot be multiplied' }).waitFor();
     assert.equal(await page.locator('#rows tr', { hasText: 'mend it' }).count(), fix, mode);
     await done(page);
   }

@@ -160,6 +160,8 @@ check('ferry export draws what the page draws', async () => {
   assert.match(svg, /step 6 of \d+/);
   assert.ok(svg.includes('CPU RAM') && svg.includes('rows'));
   assert.throws(() => exported(stage.demo.path, '--png', '--step', '999'));
+  const whole = readFileSync(exported(stage.demo.path, '--svg'), 'utf8'); // no step asked: the memory is fullest
+  assert.match(whole, /line 13 .*step 5 of 9/);
 });
 
 const shown = (page) => page.evaluate(() => ({

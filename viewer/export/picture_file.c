@@ -24,8 +24,14 @@ enum { SECONDS = 120 };
 
 extern char **environ;
 
-static const char *const browsers[] = {
-    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "brave-browser", NULL};
+static const char *const browsers[] = {"chromium",
+                                       "chromium-browser",
+                                       "chromium-headless-shell",
+                                       "google-chrome",
+                                       "google-chrome-stable",
+                                       "microsoft-edge",
+                                       "brave-browser",
+                                       NULL};
 
 static bool find_browser(char path[PATH_ROOM])
 {
@@ -48,11 +54,10 @@ static bool choose_browser(const char *named, char path[PATH_ROOM], char *err, s
                  strerror(errno));
     else if (find_browser(path)) return true;
     else
-        snprintf(
-            err, room,
-            "a picture is drawn by a browser, and none of chromium, chromium-browser, google-chrome, microsoft-edge "
-            "and "
-            "brave-browser is in PATH; install one, name one with --browser PATH, or save the picture from the page");
+        snprintf(err, room,
+                 "a picture is drawn by a browser, and none of chromium, chromium-browser, chromium-headless-shell, "
+                 "google-chrome, microsoft-edge and brave-browser is in PATH; install one, name one with --browser "
+                 "PATH, or save the picture from the page");
     return false;
 }
 

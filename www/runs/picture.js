@@ -2,6 +2,7 @@
 // from. Drawn by what draws the page, as pixels or as SVG.
 
 import { drawTile } from '../stage/colours.js';
+import { memoryOf } from '../stage/lane_memory.js';
 import { svgContext } from './svg_context.js';
 
 const EDGE = 24; // px around the parts
@@ -56,6 +57,16 @@ export function svgOf(shot) {
   const c = svgContext(ruler, drawTile);
   draw(c);
   return c.svg(w, h, shot.sentence);
+}
+
+/** The step to draw where none was asked for: that of the last error, else the first with the most memory in use. */
+export function tellingStep(run) {
+  const wrong = run.steps.findLastIndex((step) => step.kind === 'error');
+  const memory = memoryOf(run);
+  if (wrong >= 0 || !memory) return wrong;
+  let t = 0;
+  while (memory.at(t).total < memory.peak) t = memory.next(t);
+  return run.stepAt(t);
 }
 
 /** For `ferry export --svg`: the page becomes the picture, in base64, or the words that say why there is none. */
