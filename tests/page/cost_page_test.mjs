@@ -12,9 +12,14 @@ const scene = (name) => `${root}tests/page/scenes/${name}.jsonl`;
 /** A page of `ferry view ...names`, with all its findings. */
 async function viewed(names, port, options) {
   const server = await ferry('view', ...names.map(scene), '--port', String(port));
-  const page = await stage.open(server.url, options);
-  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
-  return { page, stop: server.stop };
+  try {
+    const page = await stage.open(server.url, options);
+    await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+    return { page, stop: server.stop };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 }
 
 const found = (page) => page.waitForFunction(() => document.getElementById('findings').dataset.state === 'here');

@@ -10,7 +10,7 @@ async function opened(t, log, options, mode = {}) {
   const server = await serve({ ...mode, runs: [{ lines: logLines(golden(log)), ...mode.run }] });
   t.after(() => server.close());
   const page = await stage.open(server.url, options);
-  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end') && window.ferry.view); // and has lanes
   return page;
 }
 

@@ -1,5 +1,6 @@
 // layout_test.mjs: boxes stand in the right memory and apart from each other, whatever happens.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { addresses } from '../../www/model/addresses.js';
 import { apply, initial } from '../../www/model/state.js';
@@ -15,7 +16,7 @@ import { inUse } from '../../www/stage/tag_places.js';
 import { lens } from '../../www/stage/lens.js';
 import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
-import { logs, random } from './logs.mjs';
+import { logs, random, root } from './logs.mjs';
 
 // The whole run's addresses, as the page knows them; of a state alone, those of its storages.
 function layout(state, w, h, events = [...state.storages.values()].map((s) => ({ kind: 'alloc', ...s })), now = []) {
@@ -503,4 +504,21 @@ test('of five hundred tensors those in use stand out', () => {
   assert.deepEqual(layout(crowd(3), 1392, 436).groups, []);
   const { members } = layout(state, 1392, 436).groups.at(-1);
   assert.ok(members.every(({ storage, name }) => name === state.tensors.get(storage).name), 'each member is known, with its name, box or none');
+});
+
+// In a process of its own: a layout that never ends is ended there.
+test('without room a layout ends, too', () => {
+  const script = `
+    import { addresses } from '${root}www/model/addresses.js';
+    import { apply, initial } from '${root}www/model/state.js';
+    import { layout } from '${root}www/stage/layout.js';
+    import { logs } from '${root}tests/page/logs.mjs';
+    for (const events of logs().values()) {
+      const known = addresses();
+      events.forEach(known.add);
+      const half = events.slice(0, events.length / 2).reduce(apply, initial());
+      for (const [w, h] of [[0, 0], [1, 1], [30, 20], [60, 400], [400, 5], [90000, 3]]) layout(half, known, w, h, []);
+    }`;
+  const { status, signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 20000, encoding: 'utf8' });
+  assert.deepEqual([status, signal, stderr], [0, null, '']);
 });

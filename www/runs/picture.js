@@ -64,9 +64,9 @@ export function tellingStep(run) {
   const wrong = run.steps.findLastIndex((step) => step.kind === 'error');
   const memory = memoryOf(run);
   if (wrong >= 0 || !memory) return wrong;
-  let t = 0;
-  while (memory.at(t).total < memory.peak) t = memory.next(t);
-  return run.stepAt(t);
+  let fullest = 0;
+  for (let t = 0; t < Infinity; t = memory.next(t)) if (memory.at(t).total > memory.at(fullest).total) fullest = t;
+  return run.stepAt(fullest);
 }
 
 /** For `ferry export --svg`: the page becomes the picture, in base64, or the words that say why there is none. */

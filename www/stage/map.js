@@ -49,8 +49,9 @@ export function rowHeight(memories) {
 
 const isTiny = (row, scale) => (row.end - row.base) * scale < TINY;
 
-/** The factor of the lens: the longest of the tiny rows [{base, end}] fills a quarter of the width; 1: there are none. */
+/** The factor of the lens: the longest of the tiny rows [{base, end}] fills a quarter of the width; 1: there are none, or no room. */
 export function lensOf(list, bytes, width) {
+  if (width <= 0) return 1;
   const longest = Math.max(0, ...list.filter((row) => isTiny(row, width / bytes)).map((row) => row.end - row.base));
   let lens = 1;
   while (longest > 0 && longest * (width / bytes) * lens * 2 <= width / 4) lens *= 2;
