@@ -55,7 +55,7 @@ static void small_copies_in_a_row(void **state)
            {"many-small-copies", each_is_made_when_it_goes, 0, NULL}, {"many-small-copies", they_are_large, 0, NULL});
 }
 
-/* ---- dearer than the work ---- */
+/* ---- copies that cost more than the work ---- */
 
 static void a_small_sum(void)
 {
@@ -96,10 +96,10 @@ static void its_size_alone_comes_home(void)
 }
 static void nothing_had_to_go_there(void) { fy_print(fy_cpu(fy_relu(fy_ones((64), .device = CARD)))); }
 
-static void copies_dearer_than_their_op(void **state)
+static void copies_that_cost_more_than_their_op(void **state)
 {
     (void)state;
-    const char *rule = "copy-dearer-than-op";
+    const char *rule = "copies-cost-more-than-op";
     EXPECT({rule, a_small_sum, 1, NULL}, {rule, a_large_sum, 1, NULL}, {rule, each_turn_by_itself, 3, NULL},
            {rule, a_large_product, 0, NULL}, {rule, much_with_the_same_data, 0, NULL},
            {rule, nothing_had_to_go_there, 0, NULL}, {rule, its_size_alone_comes_home, 0, NULL});
@@ -131,7 +131,7 @@ static void brought_for_each_round(void)
 static void what_is_brought_once_before_a_loop_is_no_waste(void **state)
 {
     (void)state;
-    EXPECT({"copy-dearer-than-op", brought_once_for_a_loop, 0, NULL},
+    EXPECT({"copies-cost-more-than-op", brought_once_for_a_loop, 0, NULL},
            {"created-then-moved", brought_once_for_a_loop, 0, NULL},
            {"many-small-copies", brought_once_for_a_loop, 0, NULL},
            {"created-then-moved", brought_for_each_round, 3, NULL});
@@ -164,7 +164,7 @@ static void a_dear_trip_names_what_travelled(void **state)
     log_complete(&h, 0, 5000, "d2h");
     log_end(&h);
     findings f = findings_of_log(&h);
-    const finding *x = one_of(&f, "copy-dearer-than-op");
+    const finding *x = one_of(&f, "copies-cost-more-than-op");
     assert_non_null(x);
     assert_int_equal(x->line, 7);
     assert_string_equal(x->what,
@@ -172,7 +172,7 @@ static void a_dear_trip_names_what_travelled(void **state)
                         "back: the copies took 16.0 us, and the card was 7020 ns slower than the modelled CPU.");
     findings_free(&f);
     hand_end(&h);
-    EXPECT({"copy-dearer-than-op", weights_of_the_card, 1, NULL});
+    EXPECT({"copies-cost-more-than-op", weights_of_the_card, 1, NULL});
 }
 
 /* ---- waiting at every step ---- */
@@ -366,7 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_copies_in_a_row),
-        cmocka_unit_test(copies_dearer_than_their_op),
+        cmocka_unit_test(copies_that_cost_more_than_their_op),
         cmocka_unit_test(what_is_brought_once_before_a_loop_is_no_waste),
         cmocka_unit_test(a_dear_trip_names_what_travelled),
         cmocka_unit_test(a_look_at_every_step),

@@ -310,7 +310,7 @@ static void the_host_alone_before(void)
 static void the_current_card_is_left_changed(void **state)
 {
     (void)state;
-    const char *rule = "card-not-put-back", *two = "h200:gpus=2";
+    const char *rule = "current-device-not-restored", *two = "h200:gpus=2";
     EXPECT({rule, left_on_the_other_card, 1, two}, {rule, put_back_and_left_again, 1, two},
            {rule, the_old_ones_are_used_on, 1, two}, {rule, put_back, 0, two}, {rule, the_other_card_alone, 0, two},
            {rule, the_host_alone_before, 0, two});

@@ -110,7 +110,7 @@ static void a_copy_to_the_host_frees_nothing(void **state)
         if (i == 1) log_host_read(&h, 5, 2);
         log_oom(&h, 6, 4096, 4096, 4096, 0, 0);
         if (i == 2) log_oom(&h, 6, 4096, 4096, 4096, 0, 0);
-        expect(&h, "kept-after-home", i < 3 ? 4 : 0, 1);
+        expect(&h, "device-copy-not-freed", i < 3 ? 4 : 0, 1);
     }
 }
 

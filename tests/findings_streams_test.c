@@ -179,7 +179,7 @@ static void only_printed(void)
 static void a_copy_to_the_host_frees_nothing(void **state)
 {
     (void)state;
-    const char *rule = "kept-after-home";
+    const char *rule = "device-copy-not-freed";
     EXPECT({rule, home_and_there, 1, ROOM}, {rule, each_result_stays, 3, ROOM}, {rule, a_view_went_home, 1, ROOM},
            {rule, freed_after_the_copy, 0, ROOM}, {rule, needed_there_as_well, 0, ROOM}, {rule, only_printed, 0, ROOM});
 }

@@ -203,7 +203,7 @@ static void copies_beyond_the_limit_are_counted_and_the_first_named(void **state
     hand(&h, "'kind':'end','status':0");
     verdict v = judge_lines(&h);
     const struct verdict_check *c = verdict_failure(&v);
-    assert_string_equal(c->name, "crossings-there");
+    assert_string_equal(c->name, "copies-to-card");
     assert_string_equal(c->expected, "1 copy to the card allowed");
     assert_string_equal(c->got, "2 copies to the card");
     assert_int_equal(c->seq, 5);

@@ -300,7 +300,7 @@ static void a_changed_run_ends_as_the_corrected_one(void **state)
         {"hidden-sync", looks_in_every_step, looks_at_the_end},
         {"missed-overlap", sends_in_the_same_stream, sends_in_its_own_stream},
         {"missed-overlap", brings_back_first, brings_back_beside},
-        {"copy-dearer-than-op", goes_for_a_small_sum, stays_for_a_small_sum},
+        {"copies-cost-more-than-op", goes_for_a_small_sum, stays_for_a_small_sum},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         record(pairs[i].program);

@@ -37,7 +37,7 @@ static void judge(grading *g)
     check_ran_on_card(g, "y", "mat1");
     check_computed(g, "y", "matmul add", 2);
     check_constants(g);
-    check_copies(g, "one-crossing", FY_WORD_h2d, 1, false);
+    check_copies(g, "one-copy", FY_WORD_h2d, 1, false);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, false);
     check_answer_on_card(g, "y");
 }

@@ -37,8 +37,8 @@ static void judge(grading *g)
     check_ran_on_card(g, "h", "x");
     check_computed(g, "h", "relu", 15); /* five iterations of three */
     check_answer_at_home(g, "h");
-    check_copies(g, "crossings-there", FY_WORD_h2d, 1, true);
-    check_copies(g, "crossings-back", FY_WORD_d2h, 1, true);
+    check_copies(g, "copies-to-card", FY_WORD_h2d, 1, true);
+    check_copies(g, "copies-back", FY_WORD_d2h, 1, true);
     check_bytes(g);
 }
 

@@ -71,7 +71,7 @@ test('a run played to its end is summed up once', () => {
 });
 
 test('a summary says where, and what has crossed', () => {
-  const flow = (trips, bytes) => ({ trips, bytes });
+  const flow = (copies, bytes) => ({ copies, bytes });
   const now = { cost: { h2d: flow(2, 8 << 20), d2h: flow(1, 0) } };
   const run = { steps: Array(40), total: 2000 };
   assert.equal(summaryWords({ by: 'step', step: 11, t: 0 }, run, now), 'Step 12 of 40. 3 copies over the bus, 8 MiB so far.');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { compared, crossings } from '../../www/lessons/arrows.js';
+import { compared, copyCounts } from '../../www/lessons/arrows.js';
 import { bench, check, done } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { golden, root } from './logs.mjs';
@@ -11,7 +11,7 @@ const LESSON = '02-to-returns';
 const ROWS = ['there = fy_to(here, "cuda")', 'again = fy_to(there, "cuda")', 'total = fy_sum(again)', 'back = fy_cpu(total)'];
 const log = (id) => readFileSync(golden(`demo-${id}`), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 const sourcesOf = (events) => new Map(events.filter((e) => e.kind === 'source').map((e) => [e.path, e.text]));
-const truth = (id = LESSON, rows = ROWS) => crossings(rows, sourcesOf(log(id)), log(id));
+const truth = (id = LESSON, rows = ROWS) => copyCounts(rows, sourcesOf(log(id)), log(id));
 
 test('the trace says which lines copied, and which way', () => {
   assert.deepEqual(truth(), {

@@ -39,7 +39,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-const flow = (trips, bytes, wire, under = 0) => ({ trips, bytes, wire, under });
+const flow = (copies, bytes, wire, under = 0) => ({ copies, bytes, wire, under });
 const words = (cost, hidden) => costLines({ t: 300000, cost: { h2d: flow(0, 0, 0), d2h: flow(0, 0, 0), held: 0, own: 0, cpu: 0, gpu: 0, running: 0, ...cost } }, hidden)
   .map(({ figure, rest }) => figure + rest);
 

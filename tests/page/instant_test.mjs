@@ -80,7 +80,7 @@ for (const [name, events] of logs()) {
         const copies = events.filter((e) => e.kind === 'copy' && e.dir === dir && completes.get(e.id));
         const arrived = copies.map((e) => progress(transfer(e, { ...completes.get(e.id) }, events[0].devices), t).arrived);
         near(cost[dir].bytes, arrived.reduce((sum, n) => sum + n, 0), `${dir} at ${t}`);
-        assert.equal(cost[dir].trips, copies.filter((e) => completes.get(e.id).end <= t).length, `${dir} trips at ${t}`);
+        assert.equal(cost[dir].copies, copies.filter((e) => completes.get(e.id).end <= t).length, `${dir} copies at ${t}`);
       }
       assert.ok(cost.held >= waited - 1 && cost.held <= t * 4, `${cost.held} after ${waited}`);
       waited = cost.held;
@@ -377,7 +377,7 @@ const loss = (line, first) => [...temporary(line, first), ...using(line, first, 
 test('the kernels of one call are one step', () => {
   const one = script(program('', '', 'mse = fy_mse_loss(a, fy_relu(b));'), ...temporary(3, 2), ...using(3, 2, 'relu', [1], 2), ...loss(3, 10), ...loss(3, 20),
     { kind: 'drop', ...at(3), tensor: 12, why: 'free' });
-  assert.deepEqual(callsOf(one), [['op', 3, 4, 1, undefined], ['op', 3, 16, 3, ''], ['op', 3, 16, 3, ''], ['drop', 3, 1, undefined, undefined]], 'two turns, two steps');
+  assert.deepEqual(callsOf(one), [['op', 3, 4, 1, undefined], ['op', 3, 16, 3, ''], ['op', 3, 16, 3, ''], ['drop', 3, 1, undefined, undefined]], 'two iterations, two steps');
   const named = script(program('', '', 'mse = fy_mse_loss(a, b); // fy_free(a)'), ...made(2, 1, 'a'), ...loss(3, 10));
   assert.deepEqual(callsOf(named).at(-1), ['op', 3, 16, 3, 'mse_loss']);
   assert.match(stepSentence(named.events, named.steps.at(-1), named.names), /^mse_loss of a and b runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, .*; 2 tensors .*freed/);

@@ -6,14 +6,14 @@ import { about, breakWords, label } from '../../www/model/lane_words.js';
 import { hopsOf } from '../../www/model/lane_hops.js';
 import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
-import { loopsIn, loopsOf, turnWords } from '../../www/model/loops.js';
+import { loopsIn, loopsOf, iterationWords } from '../../www/model/loops.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
 import { extent, fitted, followed, isTiny } from '../../www/model/step_view.js';
 import { chosen } from '../../www/stage/lane_labels.js';
 import { flagsIn } from '../../www/stage/lane_signs.js';
-import { bracketWords, brackets, rowsIn, turnRows } from '../../www/stage/lane_turns.js';
+import { bracketWords, brackets, rowsIn, loopRows } from '../../www/stage/lane_loops.js';
 import { logs, random } from './logs.mjs';
 
 const open = (events) => {
@@ -354,7 +354,7 @@ test('of many lines the highest are told apart', () => {
   assert.equal(lines.at(-1).bytes, sum(Array.from({ length: 14 }, (_, i) => 100 + i)));
 });
 
-// ---- the turns of loops ---------------------------------------------------------------------------
+// ---- the iterations of loops ---------------------------------------------------------------------------
 
 test('loops of a text: nested, on one line, without brackets', () => {
   const source = `for (int i = 0; i < 3; i++) {
@@ -374,72 +374,72 @@ for (i = 0; i < 3; i++)
 // A program of ops by line: [line, name, fn].
 const program = (source, ...calls) => script({ kind: 'source', t: 0, path: 'p.c', text: source },
   ...calls.flatMap(([line, name, fn = 'main'], i) => kernel(i + 1, (i + 1) * 10, 0, (i + 1) * 10, (i + 1) * 10 + 5).map((e) => ({ ...e, file: 'p.c', line, fn, name: e.name && name }))));
-const turnsOf = (one) => loopsOf(one).all.map(({ depth, first, turns }) => [depth, first, turns.length]);
+const turnsOf = (one) => loopsOf(one).all.map(({ depth, first, iterations }) => [depth, first, iterations.length]);
 
-test('a turn begins where the program goes back', () => {
+test('an iteration begins where the program goes back', () => {
   const one = program('f();\nfor (;;) {\n a();\n b();\n}\nz();', [1, 'f'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [6, 'z']);
   assert.deepEqual(turnsOf(one), [[0, 2, 3]]);
-  const [{ turns }] = loopsOf(one).all;
-  assert.deepEqual(turns.map(({ from, until }) => [from, until]), [[19, 39], [39, 59], [59, 79]]);
-  assert.deepEqual(turns.map(({ seq, to }) => [seq, to]), [[3, 6], [7, 10], [11, 14]]);
+  const [{ iterations }] = loopsOf(one).all;
+  assert.deepEqual(iterations.map(({ from, until }) => [from, until]), [[19, 39], [39, 59], [59, 79]]);
+  assert.deepEqual(iterations.map(({ seq, to }) => [seq, to]), [[3, 6], [7, 10], [11, 14]]);
 });
 
-test('turns of a loop on one line', () => {
+test('iterations of a loop on one line', () => {
   const calls = (n, ...names) => Array.from({ length: n }, () => names.map((name) => [1, name])).flat();
   assert.deepEqual(turnsOf(program('for (;;) fy_add(x, y);', ...calls(5, 'add'))), [[0, 1, 5]]);
   assert.deepEqual(turnsOf(program('for (;;) fy_add_(fy_mul(x, y), z);', ...calls(5, 'mul', 'add'))), [[0, 1, 5]]);
   assert.deepEqual(turnsOf(program('for (;;) fy_add(fy_add(x, y), z);', ...calls(4, 'add', 'add'))), [[0, 1, 4]]);
 });
 
-test('an inner loop begins anew with each outer turn', () => {
-  const turn = [[2, 'a'], ...Array.from({ length: 3 }, () => [[4, 'b'], [5, 'c']]).flat()];
-  const one = program('for (;;) {\n a();\n for (;;) {\n  b();\n  c();\n }\n}', ...turn, ...turn);
+test('an inner loop begins anew with each outer iteration', () => {
+  const iteration = [[2, 'a'], ...Array.from({ length: 3 }, () => [[4, 'b'], [5, 'c']]).flat()];
+  const one = program('for (;;) {\n a();\n for (;;) {\n  b();\n  c();\n }\n}', ...iteration, ...iteration);
   assert.deepEqual(turnsOf(one), [[0, 1, 2], [1, 3, 3], [1, 3, 3]]);
   const last = one.events.findLastIndex((e) => e.kind === 'op');
-  assert.deepEqual(loopsOf(one).at(last).map(turnWords), ['iteration 3 of 3 of the loop in lines 3 to 6', 'iteration 2 of 2 of the loop in lines 1 to 7']);
+  assert.deepEqual(loopsOf(one).at(last).map(iterationWords), ['iteration 3 of 3 of the loop in lines 3 to 6', 'iteration 2 of 2 of the loop in lines 1 to 7']);
 });
 
-test('a turn lasts while a function that it calls works', () => {
+test('an iteration lasts while a function that it calls works', () => {
   const calls = [[6, 'a'], [2, 'b', 'work'], [2, 'b', 'work']];
   const one = program('void work(void) {\n for (;;) fy_b();\n}\nint main(void) {\n for (;;) {\n  a(); work();\n }\n z();\n}', ...calls, ...calls, [8, 'z']);
   assert.deepEqual(turnsOf(one), [[0, 5, 2], [1, 2, 2], [1, 2, 2]]);
   const [outer] = loopsOf(one).all;
-  assert.deepEqual(outer.turns.map(({ seq, to }) => [seq, to]), [[1, 6], [7, 12]]);
+  assert.deepEqual(outer.iterations.map(({ seq, to }) => [seq, to]), [[1, 6], [7, 12]]);
 });
 
 test('the loops of a real program', () => {
-  const of = (name) => loopsOf(open(logs().get(name))).all.map(({ first, turns }) => [first, turns.length]);
+  const of = (name) => loopsOf(open(logs().get(name))).all.map(({ first, iterations }) => [first, iterations.length]);
   assert.deepEqual(of('overlap'), [[56, 4], [25, 4], [20, 5], [20, 5], [20, 5], [20, 5], [33, 4], [20, 5], [20, 5], [20, 5], [20, 5]]);
   assert.deepEqual(of('pinning'), [[36, 4], [23, 4], [23, 4], [23, 4], [23, 4], [23, 4], [23, 4]]);
 });
 
-test('turns too narrow for a number are one bracket', () => {
+test('iterations too narrow for a number are one bracket', () => {
   const one = program('for (;;) fy_add(x, y);', ...Array.from({ length: 128 }, () => [1, 'add']));
-  const [row] = turnRows(loopsOf(one));
+  const [row] = loopRows(loopsOf(one));
   const drawn = (px) => brackets(row, { x: (t) => t * px, t: (x) => x / px }, 0, 1300 * px).map(bracketWords);
   assert.deepEqual(drawn(0.1), [['128 iterations', '128 ×']]);
   assert.deepEqual([drawn(2.5).length, drawn(2.5)[7][0]], [128, 'iteration 8 of 128']);
   const seen = brackets(row, { x: (t) => (t - 605) * 3, t: (x) => x / 3 + 605 }, 0, 90);
-  assert.deepEqual(seen.map(({ turns: [turn] }) => turn.n), [60, 61, 62, 63]);
+  assert.deepEqual(seen.map(({ iterations: [iteration] }) => iteration.n), [60, 61, 62, 63]);
 });
 
 test('in one row, the brackets are those that differ', () => {
-  const loop = (depth, first, size, n) => ({ th: 0, depth, turns: Array.from({ length: n }, (_, i) => ({ n: i + 1, from: first + i * size, until: first + (i + 1) * size })) });
-  const rows = turnRows({ all: [loop(0, 0, 500, 4), loop(1, 0, 100, 5), loop(1, 500, 100, 5), loop(2, 0, 9, 1)] });
+  const loop = (depth, first, size, n) => ({ th: 0, depth, iterations: Array.from({ length: n }, (_, i) => ({ n: i + 1, from: first + i * size, until: first + (i + 1) * size })) });
+  const rows = loopRows({ all: [loop(0, 0, 500, 4), loop(1, 0, 100, 5), loop(1, 500, 100, 5), loop(2, 0, 9, 1)] });
   assert.deepEqual(rows.map(({ loops }) => loops.length), [1, 2]);
   const shown = (from, to, most) => rowsIn({ rows, most }, { x: (t) => t - from, t: (x) => x + from }, 0, to - from).map((row) => rows.indexOf(row));
   assert.deepEqual([shown(0, 2000, 1), shown(510, 900, 1), shown(510, 900, 2)], [[0], [1], [0, 1]]);
 });
 
-test('short and long turns by turns: pairs', () => {
-  const turns = Array.from({ length: 6 }, (_, i) => ({ n: i + 1, from: Math.floor(i / 2) * 40 + (i % 2) * 10, until: Math.floor(i / 2) * 40 + 10 + (i % 2) * 30 }));
-  const drawn = brackets({ loops: [{ turns }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
+test('short and long iterations by iterations: pairs', () => {
+  const iterations = Array.from({ length: 6 }, (_, i) => ({ n: i + 1, from: Math.floor(i / 2) * 40 + (i % 2) * 10, until: Math.floor(i / 2) * 40 + 10 + (i % 2) * 30 }));
+  const drawn = brackets({ loops: [{ iterations }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
   assert.deepEqual(drawn.map((one) => bracketWords(one)[2]), ['1–2', '3–4', '5–6']);
 });
 
-test('a long turn among short ones has its own bracket', () => {
-  const turns = Array.from({ length: 40 }, (_, i) => ({ n: i + 1, from: i * 10 + (i > 20 ? 90 : 0), until: (i + 1) * 10 + (i >= 20 ? 90 : 0) }));
-  const drawn = brackets({ loops: [{ turns }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
+test('a long iteration among short ones has its own bracket', () => {
+  const iterations = Array.from({ length: 40 }, (_, i) => ({ n: i + 1, from: i * 10 + (i > 20 ? 90 : 0), until: (i + 1) * 10 + (i >= 20 ? 90 : 0) }));
+  const drawn = brackets({ loops: [{ iterations }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
   assert.deepEqual(drawn.map((one) => bracketWords(one)[1]), ['iterations 1–20', 'iteration 21', 'iterations 22–40']);
 });
 

@@ -82,8 +82,8 @@ check('an example of another lesson answers no question', async (t) => {
 const differing = [
   { check: 'right-numbers', pass: true, expected: 'the right values', got: 'the right values', message: 'The numbers are right.', seq: 3, line: 4 },
   { check: 'ran-on-the-card', pass: false, expected: 'every operation on the card', got: 'fy_matmul at line 18 ran on cpu', message: 'A copy leaves the original where it is.', seq: 9, line: 18 },
-  { check: 'crossings-there', pass: false, expected: '1 copy to the card allowed', got: '5 copies to the card', message: 'Copies to the card: 5.', seq: 12, line: 13, limit: { of: 'copies to the card', most: 1, used: 5 } },
-  { check: 'crossings-back', pass: true, expected: '2 copies back allowed', got: '1 copy back', message: '', seq: null, line: null, limit: { of: 'copies back to the CPU', most: 2, used: 1 } },
+  { check: 'copies-to-card', pass: false, expected: '1 copy to the card allowed', got: '5 copies to the card', message: 'Copies to the card: 5.', seq: 12, line: 13, limit: { of: 'copies to the card', most: 1, used: 5 } },
+  { check: 'copies-back', pass: true, expected: '2 copies back allowed', got: '1 copy back', message: '', seq: null, line: null, limit: { of: 'copies back to the CPU', most: 2, used: 1 } },
 ];
 
 check('a verdict says what differs, limits as bars', async (t) => {

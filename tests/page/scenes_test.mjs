@@ -100,7 +100,7 @@ test('transposed: no bytes of its own, every fourth element', () => {
   const s = scene('transposed');
   const [m, turned] = [s.handle('m'), s.handle('turned')];
   assert.deepEqual([turned.storage, turned.shape, turned.strides], [m.storage, [4, 3], [1, 4]]);
-  assert.deepEqual([s.now.copies.length, s.now.cost.h2d.trips + s.now.cost.d2h.trips, live(s, 'cpu')], [0, 0, 96]);
+  assert.deepEqual([s.now.copies.length, s.now.cost.h2d.copies + s.now.cost.d2h.copies, live(s, 'cpu')], [0, 0, 96]);
   assert.match(s.words, /turned is a view of m: same bytes, nothing copied/);
   read('transposed', '0,4,8 1,5,9 2,6,10', '"0 copies"', '96 B');
 });

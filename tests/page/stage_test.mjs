@@ -240,7 +240,7 @@ check('the first tensor moves within three seconds of the prediction', async () 
       });
       const took = await page.waitForFunction((begun) => {
         const { step, m } = window.ferry.position;
-        return window.ferry.state()?.ledger.h2d.trips > 0 && step > 0 && m > 0.04 && performance.now() - begun;
+        return window.ferry.state()?.ledger.h2d.copies > 0 && step > 0 && m > 0.04 && performance.now() - begun;
       }, from, { polling: 'raf' }).then((handle) => handle.jsonValue());
       best = Math.min(best, took);
       await done(page);

@@ -28,11 +28,11 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: bytes and trips over the bus match the copies`, () => {
+  test(`${name}: bytes and copies over the bus match the copies`, () => {
     const { ledger } = fold(events);
     for (const dir of ['h2d', 'd2h']) {
       const copies = events.filter((e) => e.kind === 'copy' && e.dir === dir);
-      assert.equal(ledger[dir].trips, copies.length);
+      assert.equal(ledger[dir].copies, copies.length);
       assert.equal(ledger[dir].bytes, sum(copies));
     }
     assert.equal(ledger.held, events.reduce((total, e) => total + (e.held ?? 0), 0));
@@ -233,7 +233,7 @@ test('a look anywhere folds few events, though many tensors live', () => {
 });
 
 test('state.js, layout.js and their kin touch neither document nor clock', () => {
-  for (const file of ['model/state', 'model/steps', 'model/one_call', 'model/calls', 'model/blocks', 'model/reach', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/turns', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/groups', 'stage/route', 'model/words', 'model/units']) {
+  for (const file of ['model/state', 'model/steps', 'model/one_call', 'model/calls', 'model/blocks', 'model/reach', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/loop_names', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/groups', 'stage/route', 'model/words', 'model/units']) {
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }
@@ -250,8 +250,8 @@ test('a variable of an inner block is another one', () => {
   const lines = [2, 4, 5, 7].map((line) => ({ name: 'h', line }));
   assert.deepEqual(named(lines, scoped(...text)).map((lost) => lost?.line), [7, 5, undefined, undefined]);
   assert.deepEqual(named([{ name: 'g', line: 8 }, { name: 'g', line: 9 }], scoped(...text))[0], { seq: 5 - 1, line: 9, to: 2 });
-  const turns = scoped('static fy_tensor *all;', 'void f(void) {', 'fy_tensor *x = fy_ones((4));', 'all = fy_relu(x);', '}', 'void g(void) { all = fy_ones((4)); }');
-  const made = named([{ name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 4, fn: 'f' }, { name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 6, fn: 'g' }], turns);
+  const iterations = scoped('static fy_tensor *all;', 'void f(void) {', 'fy_tensor *x = fy_ones((4));', 'all = fy_relu(x);', '}', 'void g(void) { all = fy_ones((4)); }');
+  const made = named([{ name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 4, fn: 'f' }, { name: 'x', line: 3, fn: 'f' }, { name: 'all', line: 6, fn: 'g' }], iterations);
   assert.deepEqual(made.map((lost) => lost && [lost.line, lost.declared ?? false]), [[3, true], [6, false], null, null]);
 });
 

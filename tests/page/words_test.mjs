@@ -127,7 +127,7 @@ test('hover text tells name, memory, address, bytes and line', () => {
   assert.match(about(storage, handleOf(state, storage), 'copy', 'mat1')[0], /older than mat1/);
 });
 
-test('what a loop makes is called by its turn', () => {
+test('what a loop makes is called by its iteration', () => {
   const one = run({ run: 1 });
   const make = (line, name) => ({ kind: 'tensor', file: 'p.c', line, tensor: one.events.length + 1, storage: 1, name, shape: [1] });
   for (const [line, name] of [[5, 'b[i]'], [6, 'c[i + 1]'], [5, 'b[i]'], [7, 'p.at[0]'], [7, 'p.at[0]'], [8, 'x'], [8, 'x'], [9, 'b[i]'], [6, ''], [5, 'b[i]']]) {
@@ -166,7 +166,7 @@ test('a name of a counting loop has its index', () => {
   says('w[0] w[1] w[2]', ['for (int i = 0; i < n; i++) { // all', 'w[i] =', 'fy_relu(x);', '}'].slice(0, 3));
 });
 
-test('an index that is not sure stays a turn', () => {
+test('an index that is not sure stays an iteration', () => {
   const sure = 'for (int i = 0; i < n; i++) w[i] = fy_relu(x);';
   assert.equal(called(['int main(void) {', sure, '}'], [[2, 'w[i]', 2]]), 'w[0] w[1]');
   const unsure = ['for (int i = k; i < n; i++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) if (i != 1) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) { if (i == 1) continue; w[i] = fy_relu(x); }',

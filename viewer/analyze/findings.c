@@ -19,7 +19,7 @@ static const struct {
     {{"data-race", "a data race: two accesses that nothing orders", FINDING_WRONG}, rule_data_race},
     {{"stale-read", "a read of an outdated copy", FINDING_WRONG}, rule_stale_read},
     {{"fragmentation", "out of memory though enough is free, in pieces", FINDING_WRONG}, rule_fragmentation},
-    {{"kept-after-home", "copied back, and kept on the card that ran out of memory", FINDING_WRONG},
+    {{"device-copy-not-freed", "copied back, and kept on the card that ran out of memory", FINDING_WRONG},
      rule_kept_after_home},
     {{"out-of-memory", "out of memory, and what fills the card", FINDING_WRONG}, rule_out_of_memory},
     {{"sent-again", "unchanged data sent again", FINDING_WASTE}, rule_sent_again},
@@ -35,14 +35,14 @@ static const struct {
     {{"pinned-each-time", "page-locked memory allocated again and again", FINDING_WASTE}, rule_pinned_each_time},
     {{"blocking-pageable", "a non_blocking copy that blocked", FINDING_WASTE}, rule_blocking_pageable},
     {{"many-small-copies", "consecutive small copies that one could replace", FINDING_WASTE}, rule_many_small},
-    {{"copy-dearer-than-op", "copies that cost more than the card saved", FINDING_WASTE}, rule_dearer_than_op},
+    {{"copies-cost-more-than-op", "copies that cost more than the card saved", FINDING_WASTE}, rule_copies_cost_more},
     {{"hidden-sync", "a value read back in every step", FINDING_WASTE}, rule_hidden_sync},
     {{"device-sync-in-loop", "a wait for the whole card in every step", FINDING_WASTE}, rule_device_sync},
     {{"missed-overlap", "a copy and independent work ran one after the other", FINDING_WASTE}, rule_missed_overlap},
     {{"leak", "memory that grows with every iteration", FINDING_WASTE}, rule_leak},
     {{"small-view-keeps-all", "a small view that keeps a large storage allocated", FINDING_WASTE}, rule_small_view},
     {{"not-the-current-card", "created on a card that is not the current one", FINDING_HINT}, rule_other_card},
-    {{"card-not-put-back", "the current card is left changed", FINDING_HINT}, rule_card_not_put_back},
+    {{"current-device-not-restored", "the current card is left changed", FINDING_HINT}, rule_device_not_restored},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 

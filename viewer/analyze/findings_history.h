@@ -192,10 +192,10 @@ rule rule_sent_again, rule_round_trip, rule_there_and_back, rule_through_host, r
 /* rules_placement.c */
 rule rule_converts_late, rule_created_then_moved, rule_pin_once, rule_pinned_each_time;
 /* rules_copy_cost.c */
-rule rule_blocking_pageable, rule_many_small, rule_dearer_than_op;
+rule rule_blocking_pageable, rule_many_small, rule_copies_cost_more;
 /* rules_sync.c */
 rule rule_hidden_sync, rule_device_sync, rule_missed_overlap;
 /* rules_memory.c */
-rule rule_leak, rule_small_view, rule_other_card, rule_card_not_put_back;
+rule rule_leak, rule_small_view, rule_other_card, rule_device_not_restored;
 
 #endif

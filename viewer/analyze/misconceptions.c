@@ -113,7 +113,7 @@ static int64_t made_and_moved_is_made_there(const findings *f) { return first_of
 static int64_t cuda_is_cuda_0(const findings *f)
 {
     const history *h = f->history;
-    int left = act_of_seq(h, first_of(f, "card-not-put-back"));
+    int left = act_of_seq(h, first_of(f, "current-device-not-restored"));
     bool chosen = false;
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];

@@ -184,7 +184,7 @@ static void judge_island(findings *f, const history *h, island *l)
     say_fix(x, "keep small work on the CPU; or do more work on the card with the same data before copying it back");
 }
 
-void rule_dearer_than_op(findings *f, const history *h)
+void rule_copies_cost_more(findings *f, const history *h)
 {
     if (h->host.flops <= 0 || h->host.bandwidth <= 0) return; /* the host is not modelled: nothing to compare with */
     island *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");

@@ -259,7 +259,7 @@ void rule_other_card(findings *f, const history *h)
 }
 
 /* A thread set another current card and did not restore cuda:0, though it worked on both. */
-void rule_card_not_put_back(findings *f, const history *h)
+void rule_device_not_restored(findings *f, const history *h)
 {
     int set_by[THREADS];
     bool worked[THREADS] = {false}; /* on the first card */

@@ -52,7 +52,7 @@ static bool has_index(fy_bytes name)
     return false;
 }
 
-/* What a loop makes is told apart by number, as www/model/turns.js does: "batch[i] #2". */
+/* What a loop makes is told apart by number, as www/model/loop_names.js does: "batch[i] #2". */
 static int turn_name(where *w, const fy_event *e, fy_bytes name)
 {
     char text[256];

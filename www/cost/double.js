@@ -67,7 +67,7 @@ export function doubleLanes(on) {
   function scene(which, view, t, step) {
     const { run, lanes, course } = sides[which];
     const rows = lanes.rows(ROWS);
-    const plan = lanePlan({ rows, flags: lanes.marks.length > 0, turns: { rows: [], most: 0 }, memory: false }, width, rows.length > 4 ? 17 : 20);
+    const plan = lanePlan({ rows, flags: lanes.marks.length > 0, iterations: { rows: [], most: 0 }, memory: false }, width, rows.length > 4 ? 17 : 20);
     return {
       run, lanes, course, plan, view, t, memory: null, theme: colors, scale: Math.max(1, window.devicePixelRatio || 1),
       from: step?.from ?? 0, to: step?.to ?? -1, line: '', chosen: null, pointed: null, touched: null, sought: '',

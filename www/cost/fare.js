@@ -1,7 +1,7 @@
 // fare.js: the fare and the weight of a copy as a plot that moves under the hand, where a lesson asks for it with a block ```fare.
 // Time against bytes, both logarithmic; sliders for bytes, bandwidth and latency; the copies of the run shown are dots.
 
-import { even, evenWords, fit, grouped, modelled, price, priceWords, rate, tripsOf } from '../model/fare.js';
+import { even, evenWords, fit, grouped, modelled, price, priceWords, rate, copiesOf } from '../model/fare.js';
 import { clockWords } from '../model/cost_words.js';
 import * as units from '../model/units.js';
 import { rounded, text } from '../stage/canvas_util.js';
@@ -36,7 +36,7 @@ function farePlot(poke) {
   const told = make('p', { className: 'told' });
   told.setAttribute('role', 'status');
   const half = make('p', { className: 'small' });
-  const copies = make('p', { className: 'small' });
+  const listed = make('p', { className: 'small' });
   const back = make('button', { type: 'button', textContent: 'Reset to this run' });
   const later = make('p', { className: 'small', textContent: 'The plot of time against bytes appears after your guess.' });
   const sliders = {
@@ -45,14 +45,14 @@ function farePlot(poke) {
     latency: slider('Latency', [1, 7], 0.02, (v) => units.time(10 ** v)),
   };
   const form = make('div', { className: 'sliders' }, ...Object.values(sliders).map((one) => one.root), back);
-  const plot = make('div', {}, canvas, told, form, half, copies);
+  const plot = make('div', {}, canvas, told, form, half, listed);
   const root = make('figure', { className: 'fare' }, plot, later);
   root.setAttribute('aria-label', 'What a copy costs: latency + bytes / bandwidth');
 
   let colors = theme(getComputedStyle(document.body));
   let run = null;
   let count = -1;
-  let trips = [];
+  let copies = [];
   let own = modelled(null); // the line of the run
   let touched = false;
   let width = 0;
@@ -94,7 +94,7 @@ function farePlot(poke) {
     touched = false;
     sliders.bandwidth.set(Math.log10(own.bandwidth));
     sliders.latency.set(Math.log10(own.latency));
-    sliders.bytes.set(Math.log2(grouped(trips).at(-1)?.bytes ?? 1 << 17));
+    sliders.bytes.set(Math.log2(grouped(copies).at(-1)?.bytes ?? 1 << 17));
     paint();
   }
   back.addEventListener('click', reset);
@@ -105,13 +105,13 @@ function farePlot(poke) {
     later.hidden = !hidden;
     if (hidden || (shown === run && shown.events.length === count)) return;
     [run, count] = [shown, shown.events.length];
-    trips = tripsOf(run);
+    copies = copiesOf(run);
     const state = run.at(count - 1);
     const card = state.devices.find((one) => one.name !== 'cpu');
-    const fitted = fit(trips);
+    const fitted = fit(copies);
     own = fitted ?? modelled(card?.model);
-    const list = grouped(trips).slice(0, 6).map((one) => `${one.count > 1 ? `${one.count} × ` : ''}${units.bytes(one.bytes)} ${one.dir === 'h2d' ? 'to the GPU' : 'to the CPU'} in ${units.time(Math.round(one.ns))}`);
-    copies.textContent = `${list.length ? `Copies of this run: ${list.join('; ')}. ${fitted ? 'The line goes through them. ' : 'The line is that of a pinned copy. '}` : 'This run has no copies yet. '}`
+    const list = grouped(copies).slice(0, 6).map((one) => `${one.count > 1 ? `${one.count} × ` : ''}${units.bytes(one.bytes)} ${one.dir === 'h2d' ? 'to the GPU' : 'to the CPU'} in ${units.time(Math.round(one.ns))}`);
+    listed.textContent = `${list.length ? `Copies of this run: ${list.join('; ')}. ${fitted ? 'The line goes through them. ' : 'The line is that of a pinned copy. '}` : 'This run has no copies yet. '}`
       + clockWords(state.session?.clock ?? 'model', card?.card ?? '');
     if (!touched) reset();
     else paint();
@@ -133,7 +133,7 @@ function farePlot(poke) {
     drawParts(c, at, now, scale);
     drawCurve(c, at, own, colors.faint, 1.5, [5, 4]);
     drawCurve(c, at, now, colors.accent, 2.5, []);
-    for (const one of grouped(trips)) drawDot(c, at, one);
+    for (const one of grouped(copies)) drawDot(c, at, one);
     drawChosen(c, at, now);
     told.textContent = priceWords(chosen(), now);
     half.textContent = evenWords(now);
@@ -143,7 +143,7 @@ function farePlot(poke) {
   // Where a number of bytes and a time are, in px.
   function axes() {
     const now = line();
-    const low = Math.floor(Math.log10(Math.min(now.latency, own.latency, ...trips.map((one) => one.ns)) / 2));
+    const low = Math.floor(Math.log10(Math.min(now.latency, own.latency, ...copies.map((one) => one.ns)) / 2));
     const high = Math.ceil(Math.log10(Math.max(price(2 ** SIZES[1], own).total, now.latency * 10)));
     const [w, h] = [width - EDGE.left - EDGE.right, HEIGHT - EDGE.top - EDGE.bottom];
     return {

@@ -16,7 +16,7 @@ const make = (tag, className, ...children) => {
  * What a run did at each of `rows`, lines of code as written: {rows: [{line, way, bytes}], others: lines of further copies}.
  * sources: file -> text.
  */
-export function crossings(rows, sources, events) {
+export function copyCounts(rows, sources, events) {
   const copies = events.filter((e) => e?.kind === 'copy' && (e.dir === 'h2d' || e.dir === 'd2h'));
   const places = rows.map((row) => [...sources].map(([file, text]) => ({ file, line: 1 + text.split('\n').findIndex((one) => one.includes(row)) })).find(({ line }) => line));
   const isAt = (e, place) => e.file === place?.file && e.line === place?.line;
@@ -59,7 +59,7 @@ export function arrows(block) {
       key.hidden = true;
     },
     tell(state, events) {
-      const truth = crossings(rows, state.sources, events);
+      const truth = copyCounts(rows, state.sources, events);
       lanes.forEach((one, i) => one.tell(truth.rows[i], drawn[i]));
       key.hidden = false;
       return compared(drawn, truth);
@@ -88,7 +88,7 @@ function question(code, i) {
   });
   return {
     root, way, field: inputs[0],
-    /** what: of crossings; null: nothing is told. */
+    /** what: of copyCounts; null: nothing is told. */
     tell(what, guess) {
       truth.dataset.way = what?.way ?? '';
       told.textContent = what ? `Line ${what.line}, ${what.way === guess ? 'as you drew' : 'not as you drew'}: ${what.way === 'none' ? WAYS.none : `${units.bytes(what.bytes)} ${WAYS[what.way]}`}.` : '';

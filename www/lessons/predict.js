@@ -95,7 +95,7 @@ function numbers() {
       guess = fields.map((f) => Number(f.value));
     },
     tell({ ledger }) {
-      const truth = [ledger.h2d.trips, ledger.d2h.trips];
+      const truth = [ledger.h2d.copies, ledger.d2h.copies];
       if (guess.every((n, i) => n === truth[i])) return { right: true, words: `You guessed ${guess[0]} and ${guess[1]}: correct.` };
       return { right: false, words: `You guessed ${guess[0]} to the card and ${guess[1]} back. There were ${truth[0]} and ${truth[1]}. Step back and look at each copy.` };
     },

@@ -132,13 +132,13 @@ function workIn(run, { from, to }) {
 
 // ---- ledgers --------------------------------------------------------------------------------------
 
-/** What a whole run cost: {total, held, trips, bytes, wire, there, back, ops}. */
+/** What a whole run cost: {total, held, copies, bytes, wire, there, back, ops}. */
 export function totalsOf(run) {
   const { cost } = instant(run, run.total);
   const { h2d, d2h } = cost;
   return {
-    total: run.total, held: cost.held, trips: h2d.trips + d2h.trips, bytes: h2d.bytes + d2h.bytes, wire: h2d.wire + d2h.wire,
-    there: h2d.trips, back: d2h.trips, ops: cost.cpu + cost.gpu,
+    total: run.total, held: cost.held, copies: h2d.copies + d2h.copies, bytes: h2d.bytes + d2h.bytes, wire: h2d.wire + d2h.wire,
+    there: h2d.copies, back: d2h.copies, ops: cost.cpu + cost.gpu,
   };
 }
 
@@ -162,11 +162,11 @@ export function ledgerRows(a, b) {
   ];
 }
 
-/** "2 trips fewer, 8 MiB less, 170 µs sooner" */
+/** "2 copies fewer, 8 MiB less, 170 µs sooner" */
 export function summary(a, b) {
-  const [trips, bytes, total] = ['trips', 'bytes', 'total'].map((key) => Math.round(b[key] - a[key]));
+  const [copies, bytes, total] = ['copies', 'bytes', 'total'].map((key) => Math.round(b[key] - a[key]));
   const parts = [
-    trips && by(trips, (n) => units.plural(n, 'copy', 'copies'), 'fewer', 'more'),
+    copies && by(copies, (n) => units.plural(n, 'copy', 'copies'), 'fewer', 'more'),
     bytes && by(bytes, units.bytes, 'less', 'more'),
     total && by(total, time, 'sooner', 'later'),
   ].filter(Boolean);
@@ -175,7 +175,7 @@ export function summary(a, b) {
 
 // ---- line by line ---------------------------------------------------------------------------------
 
-const NOTHING = { bytes: 0, held: 0, trips: 0, taking: 0 };
+const NOTHING = { bytes: 0, held: 0, copies: 0, taking: 0 };
 
 /**
  * The lines whose cost is different, the most first: [{a, b, seqA, seqB, words, source}]: a, b: line numbers, or 0; seqA, seqB: of
@@ -190,7 +190,7 @@ export function lineRows(a, b, pairs) {
   const places = [...[...costA.keys()].map((p) => [p, twin.get(p)]), ...[...costB.keys()].filter((p) => !taken.has(p)).map((p) => [undefined, p])];
   const rows = places.map(([p, q]) => {
     const [x, y] = [costA.get(p) ?? NOTHING, costB.get(q) ?? NOTHING];
-    const d = { held: y.held + y.taking - x.held - x.taking, trips: y.trips - x.trips, bytes: y.bytes - x.bytes };
+    const d = { held: y.held + y.taking - x.held - x.taking, copies: y.copies - x.copies, bytes: y.bytes - x.bytes };
     return { a: lineIn(p), b: lineIn(q), seqA: stepA.get(p) ?? -1, seqB: stepB.get(q) ?? -1, source: sourceOf(b, q) || sourceOf(a, p), ...d, words: lineWords(d) };
   });
   return rows.filter((row) => row.words).sort((x, y) => Math.abs(y.held) - Math.abs(x.held) || Math.abs(y.bytes) - Math.abs(x.bytes));
@@ -211,10 +211,10 @@ function sourceOf(run, place) {
   return run.at(run.events.length - 1).sources.get(path)?.split('\n')[line - 1]?.trim() ?? '';
 }
 
-function lineWords({ held, trips, bytes }) {
+function lineWords({ held, copies, bytes }) {
   return [
     held && by(held, time, 'less', 'more'),
-    trips && by(trips, (n) => units.plural(n, 'copy', 'copies'), 'fewer', 'more'),
+    copies && by(copies, (n) => units.plural(n, 'copy', 'copies'), 'fewer', 'more'),
     bytes && by(bytes, units.bytes, 'less', 'more'),
   ].filter(Boolean).join(', ');
 }

@@ -1,11 +1,11 @@
 // fare.js: the price of a copy over the bus: time = latency + bytes / bandwidth. The copies of a run, the line through them, and
-// what a trip would cost with other figures. Pure.
+// what a copy would cost with other figures. Pure.
 
 import { int, object } from './fields.js';
 import * as units from './units.js';
 
 /** The copies of a run over the bus, from the call to the arrival: [{seq, bytes, ns, dir, pinned}]; ns: without waiting for earlier work. */
-export function tripsOf(run) {
+export function copiesOf(run) {
   const works = run.timeline.worksIssued(0, run.events.length - 1);
   return works.filter(({ event: e, complete }) => complete && (e.dir === 'h2d' || e.dir === 'd2h') && int(e.bytes) > 0).map((work) => {
     const { event: e, complete } = work;
@@ -15,9 +15,9 @@ export function tripsOf(run) {
 }
 
 /** The same, those of one size and time together: [{bytes, ns, dir, count}], the smallest first. */
-export function grouped(trips) {
+export function grouped(copies) {
   const groups = new Map();
-  for (const { bytes, ns, dir } of trips) {
+  for (const { bytes, ns, dir } of copies) {
     const key = `${bytes} ${Math.round(ns)} ${dir}`;
     if (!groups.has(key)) groups.set(key, { bytes, ns, dir, count: 0 });
     groups.get(key).count++;
@@ -26,10 +26,10 @@ export function grouped(trips) {
 }
 
 /** Latency in ns and bandwidth in bytes a second that fit copies best, each by its own size; null: they are all of one size. */
-export function fit(trips) {
-  if (new Set(trips.map((trip) => trip.bytes)).size < 2) return null;
+export function fit(copies) {
+  if (new Set(copies.map((copy) => copy.bytes)).size < 2) return null;
   let [w, x, y, xx, xy] = [0, 0, 0, 0, 0];
-  for (const { bytes, ns } of trips) {
+  for (const { bytes, ns } of copies) {
     const weight = 1 / Math.max(1, ns) ** 2; // relative errors count
     w += weight;
     x += weight * bytes;
@@ -48,7 +48,7 @@ export function modelled(model) {
   return { latency: latency || 5000, bandwidth: int(model?.bus_bandwidth) || 50e9 };
 }
 
-/** What a trip costs: {fare, weight, total} in ns. */
+/** What a copy costs: {fare, weight, total} in ns. */
 export function price(bytes, { latency, bandwidth }) {
   const weight = (bytes / bandwidth) * 1e9;
   return { fare: latency, weight, total: latency + weight };

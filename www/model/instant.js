@@ -56,7 +56,7 @@ export function instant(run, t, until = Infinity) {
 
 /**
  * Bytes that have arrived, copies and ops that have ended, and the time for which calls have blocked the host: {h2d, d2h:
- * {bytes, trips, wire, under}, held, own, cpu, gpu, running}. wire: ns for which the bus has carried them; under, running:
+ * {bytes, copies, wire, under}, held, own, cpu, gpu, running}. wire: ns for which the bus has carried them; under, running:
  * copies and ops that have begun or are queued; own: the part of held that was work of the CPU itself. The state counts a
  * call when it has returned: what is in flight of it is taken off, what a call that blocks has done is added.
  */
@@ -64,7 +64,7 @@ function costAt(state, t, copies, ops, threads) {
   const { h2d, d2h, held, own, ops: counts } = state.ledger;
   const passed = (calls) => calls.reduce((sum, call) => sum + t - call.from, 0);
   const cost = {
-    h2d: { bytes: h2d.bytes, trips: h2d.trips, wire: h2d.wire, under: 0 }, d2h: { bytes: d2h.bytes, trips: d2h.trips, wire: d2h.wire, under: 0 },
+    h2d: { bytes: h2d.bytes, copies: h2d.copies, wire: h2d.wire, under: 0 }, d2h: { bytes: d2h.bytes, copies: d2h.copies, wire: d2h.wire, under: 0 },
     held: held + passed(threads), own: own + passed(threads.filter((call) => isOwnWork(call.event))), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
   };
   for (const c of copies) {
@@ -72,7 +72,7 @@ function costAt(state, t, copies, ops, threads) {
     if (c.dir !== 'h2d' && c.dir !== 'd2h') continue;
     const counted = c.seq <= state.seq;
     way.under++;
-    way.trips -= Number(counted);
+    way.copies -= Number(counted);
     way.bytes += c.arrived - (counted ? c.bytes : 0);
     way.wire += c.wire.done - (c.wire.told <= state.seq ? c.wire.all : 0);
   }

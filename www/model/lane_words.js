@@ -2,7 +2,7 @@
 // of words.js.
 
 import { list, object, text } from './fields.js';
-import { loopsOf, turnWords } from './loops.js';
+import { loopsOf, iterationWords } from './loops.js';
 import * as units from './units.js';
 import { sentence } from './words.js';
 
@@ -69,7 +69,7 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
     first, when + where,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
     lane.kind === 'thread' ? sentence(e, namesAt(run, slice.seq)) : '',
-    loopsOf(run).at(slice.seq).filter((turn) => turn.loop.turns.length > 1).map(turnWords).join('; in '),
+    loopsOf(run).at(slice.seq).filter((iteration) => iteration.loop.iterations.length > 1).map(iterationWords).join('; in '),
     lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);
 }

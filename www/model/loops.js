@@ -1,6 +1,6 @@
-// loops.js: the turns of a program's loops. Where its loops are is read from its text; a log does not tell turns apart, but
-// within a loop the program goes back to an earlier line, or does again what its turn began with: then a turn begins. What
-// cannot be seen is not told: a loop that holds nothing but another one has one turn. Pure.
+// loops.js: the iterations of a program's loops. Where its loops are is read from its text; a log does not tell iterations apart, but
+// within a loop the program goes back to an earlier line, or does again what its iteration began with: then an iteration begins. What
+// cannot be seen is not told: a loop that holds nothing but another one has one iteration. Pure.
 
 import { blocksOf } from './blocks.js';
 import { callsIn } from './calls.js';
@@ -8,8 +8,8 @@ import { int, text } from './fields.js';
 import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
 
-const DOES = new Set(['op', 'copy', 'host_write', 'host_read', 'mark', 'event_record']); // what a turn may begin with
-const NEAR = 64; // turns that are looked at for one event
+const DOES = new Set(['op', 'copy', 'host_write', 'host_read', 'mark', 'event_record']); // what an iteration may begin with
+const NEAR = 64; // iterations that are looked at for one event
 
 /** The loops of a program's text: [{first, last}], lines, an outer one before those in it. */
 export function loopsIn(source) {
@@ -26,16 +26,16 @@ export function loopsIn(source) {
 }
 
 /**
- * The loops that a run went through: {all, at(seq)}. all: [{th, depth, first, last, turns: [{n, from, until, seq, to, loop}]}]: a
- * loop each time that the program came to it, and its turns in order; from, until: when the host was in it, in ns; seq, to:
- * events. at(seq): the turns that event seq is in, the innermost first.
+ * The loops that a run went through: {all, at(seq)}. all: [{th, depth, first, last, iterations: [{n, from, until, seq, to, loop}]}]: a
+ * loop each time that the program came to it, and its iterations in order; from, until: when the host was in it, in ns; seq, to:
+ * events. at(seq): the iterations that event seq is in, the innermost first.
  */
 export const loopsOf = perRun(loops);
 
 function loops(run) {
   const files = new Map(); // path -> {text, lines: line -> the loops around it, the outermost first}
   const threads = new Map(); // th -> the functions that it is in: {name, inside: the loops that it is in there, base}
-  const turns = []; // of all loops, in order
+  const iterations = []; // of all loops, in order
   const self = { add, at, all: [] };
 
   function add(e, seq) {
@@ -49,7 +49,7 @@ function loops(run) {
     for (const one of inside) went(one, e, seq);
   }
 
-  // A function that was there before has called those after it, which are over: until now a turn of it, or of them, went on.
+  // A function that was there before has called those after it, which are over: until now an iteration of it, or of them, went on.
   function functionOf(e, seq) {
     const name = `${text(e.file)} ${text(e.fn)}`;
     const th = int(e.th);
@@ -57,7 +57,7 @@ function loops(run) {
     const at = stack.findIndex((one) => one.name === name);
     if (at < 0) return stack[stack.push({ name, inside: [], base: stack.reduce((sum, { inside }) => sum + inside.length, 0) }) - 1];
     const start = run.timeline.callOf(seq)?.from ?? run.timeline.timeOf(seq - 1);
-    for (const one of stack.slice(at).flatMap(({ inside }) => inside)) reach(one.loop.turns.at(-1), seq - 1, start);
+    for (const one of stack.slice(at).flatMap(({ inside }) => inside)) reach(one.loop.iterations.at(-1), seq - 1, start);
     stack.length = at + 1;
     return stack[at];
   }
@@ -72,13 +72,13 @@ function loops(run) {
   function enter(inside, site, depth, e, seq, source, base) {
     const one = inside[depth];
     if (one && !isAgain(one, inside[depth + 1], e, seq, source)) return;
-    if (!one) inside[depth] = opened(site, { th: int(e.th), depth: base + depth, ...site, turns: [] });
+    if (!one) inside[depth] = opened(site, { th: int(e.th), depth: base + depth, ...site, iterations: [] });
     begin(inside[depth], seq);
   }
 
   const opened = (site, loop) => ({ site, loop, last: 0, sign: '', seq: 0, again: 0 });
 
-  // Does event e begin another turn? inner: the loop in it that the program was in, and still is.
+  // Does event e begin another iteration? inner: the loop in it that the program was in, and still is.
   function isAgain(one, inner, e, seq, source) {
     if (inner) return false;
     if (e.line < one.last) return true;
@@ -89,27 +89,27 @@ function loops(run) {
     return one.again >= Math.max(1, calls.length);
   }
 
-  // A turn begins with the step of its first event.
+  // An iteration begins with the step of its first event.
   function begin(one, seq) {
     const { loop } = one;
-    const before = loop.turns.at(-1);
+    const before = loop.iterations.at(-1);
     const first = Math.max(run.steps[run.stepOf(seq)]?.from ?? seq, before ? before.seq + 1 : 0);
     const from = run.timeline.callOf(first)?.from ?? run.timeline.timeOf(first - 1);
     if (before) Object.assign(before, { to: first - 1, until: Math.max(before.from, from) });
-    const turn = { n: loop.turns.length + 1, from: Math.max(from, before?.until ?? 0), until: from, seq: first, to: seq, loop };
-    loop.turns.push(turn);
-    turns.push(turn);
+    const iteration = { n: loop.iterations.length + 1, from: Math.max(from, before?.until ?? 0), until: from, seq: first, to: seq, loop };
+    loop.iterations.push(iteration);
+    iterations.push(iteration);
     if (!before) self.all.push(loop);
     Object.assign(one, { sign: '', again: 0 });
   }
 
-  function reach(turn, to, until) {
-    turn.to = Math.max(turn.to, to);
-    turn.until = Math.max(turn.until, until);
+  function reach(iteration, to, until) {
+    iteration.to = Math.max(iteration.to, to);
+    iteration.until = Math.max(iteration.until, until);
   }
 
   function went(one, e, seq) {
-    reach(one.loop.turns.at(-1), seq, run.timeline.timeOf(seq));
+    reach(one.loop.iterations.at(-1), seq, run.timeline.timeOf(seq));
     one.last = e.line;
     if (!one.sign && DOES.has(e.kind)) Object.assign(one, { sign: signOf(e), seq });
   }
@@ -117,8 +117,8 @@ function loops(run) {
   function at(seq) {
     const th = int(run.events[seq]?.th);
     const found = [];
-    for (let i = firstIndex(turns.length, (k) => turns[k].seq > seq) - 1, n = 0; i >= 0 && n < NEAR; i--, n++) {
-      const one = turns[i];
+    for (let i = firstIndex(iterations.length, (k) => iterations[k].seq > seq) - 1, n = 0; i >= 0 && n < NEAR; i--, n++) {
+      const one = iterations[i];
       if (one.loop.th === th && one.to >= seq && !found.some((other) => other.loop.depth <= one.loop.depth)) found.push(one);
     }
     return found;
@@ -137,7 +137,7 @@ function linesOf(source) {
   return { text: source, lines };
 }
 
-/** "turn 3 of 128, of the loop in lines 5 to 9" */
-export function turnWords({ n, loop: { turns, first, last } }) {
-  return `iteration ${n} of ${turns.length} of the loop ${first === last ? `in line ${first}` : `in lines ${first} to ${last}`}`;
+/** "iteration 3 of 128, of the loop in lines 5 to 9" */
+export function iterationWords({ n, loop: { iterations, first, last } }) {
+  return `iteration ${n} of ${iterations.length} of the loop ${first === last ? `in line ${first}` : `in lines ${first} to ${last}`}`;
 }

@@ -7,7 +7,7 @@
 import { isDeclared, localNames, variableOf } from './aliases.js';
 import { int, list, object, text } from './fields.js';
 import { firstIndex } from './search.js';
-import { turnName } from './turns.js';
+import { iterationName } from './loop_names.js';
 
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
 const SNAPSHOT = 1024;
@@ -23,7 +23,7 @@ export function initial() {
     freed: [], // ids of the recently freed ones, oldest first
     segments: new Map(), // device and address -> segment that the caching allocator holds
     tensors: new Map(), // id -> handle
-    turns: new Map(), // of loops, counted (turns.js)
+    iterations: new Map(), // of loops, counted (loop_names.js)
     locals: new Map(), // the same -> id of the handle that the program used by this name last (aliases.js)
     variables: new Map(), // thread, function and name -> id of the handle that the variable had last
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
@@ -31,7 +31,7 @@ export function initial() {
     work: new Map(), // copies and ops in progress: id -> {kind, dir}
     site: null, // {file, line} of the newest event that names one
     ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, own: 0, ops: {}, busy: 0, live: {} },
-    lines: new Map(), // "file:line" -> {bytes, held, trips}
+    lines: new Map(), // "file:line" -> {bytes, held, copies}
     marks: [],
     answers: [],
     checks: [],
@@ -44,7 +44,7 @@ export function initial() {
   };
 }
 
-const flow = () => ({ trips: 0, bytes: 0, time: 0, wire: 0 });
+const flow = () => ({ copies: 0, bytes: 0, time: 0, wire: 0 });
 
 const dims = (v) => list(v).filter(Number.isFinite);
 
@@ -97,7 +97,7 @@ const on = {
   tensor(s, e) {
     const id = int(e.tensor);
     const storage = s.storages.get(int(e.storage));
-    const name = turnName(s.turns, e, s.sources);
+    const name = iterationName(s.iterations, e, s.sources);
     s.tensors.set(id, {
       id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
@@ -111,7 +111,7 @@ const on = {
   name(s, e) {
     const tensor = s.tensors.get(int(e.tensor));
     if (!tensor) return;
-    const { name } = change(s.tensors, tensor.id, { name: turnName(s.turns, e, s.sources), written: text(e.name) });
+    const { name } = change(s.tensors, tensor.id, { name: iterationName(s.iterations, e, s.sources), written: text(e.name) });
     const storage = s.storages.get(tensor.storage);
     if (storage) nameLineage(s, storage, name);
   },
@@ -130,11 +130,11 @@ const on = {
     if (to) change(s.storages, to.id, { version: int(dst.version, to.version) });
     const dir = text(e.dir);
     const sum = flowOf(s, dir);
-    sum.trips++;
+    sum.copies++;
     sum.bytes += int(e.bytes);
     addHeld(s, e);
     const cost = lineCost(s, e);
-    if (cost && sum !== s.ledger.other) change(s.lines, lineOf(e), { bytes: cost.bytes + int(e.bytes), trips: cost.trips + 1 });
+    if (cost && sum !== s.ledger.other) change(s.lines, lineOf(e), { bytes: cost.bytes + int(e.bytes), copies: cost.copies + 1 });
     s.work.set(int(e.id), { kind: 'copy', dir });
   },
 
@@ -304,7 +304,7 @@ function unbind(s, variable, id) {
   if (tensor) change(s.tensors, before, { also: tensor.also.filter(({ name, fn }) => !variable.endsWith(` ${fn} ${name}`)) });
 }
 
-// Only copies over the bus count as trips.
+// Only copies over the bus count as copies.
 function flowOf(s, dir) {
   if (dir === 'h2d') return s.ledger.h2d;
   return dir === 'd2h' ? s.ledger.d2h : s.ledger.other;
@@ -319,7 +319,7 @@ function addHeld(s, e) {
 export const isOwnWork = (e) => (e?.kind === 'op' && text(e.device, 'cpu') === 'cpu') || (e?.kind === 'copy' && e.dir === 'h2h');
 
 const lineOf = (e) => `${text(e.file)}:${int(e.line)}`;
-const NO_COST = { bytes: 0, held: 0, trips: 0, taking: 0 };
+const NO_COST = { bytes: 0, held: 0, copies: 0, taking: 0 };
 
 function lineCost(s, e) {
   if (!int(e.line)) return null;
@@ -409,7 +409,7 @@ function copyOf(s) {
   const { h2d, d2h, other, ops, live } = s.ledger;
   return {
     ...s,
-    sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), turns: new Map(s.turns),
+    sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), iterations: new Map(s.iterations),
     locals: new Map(s.locals), variables: new Map(s.variables), lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
     freed: s.freed.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),

@@ -3,7 +3,7 @@
 
 import { callWords, calledBy, localNames } from './aliases.js';
 import { list } from './fields.js';
-import { turnName } from './turns.js';
+import { iterationName } from './loop_names.js';
 import * as units from './units.js';
 
 /**
@@ -15,7 +15,7 @@ export function names() {
   const storages = new Map();
   const firstUse = new Map(); // card -> its first segment
   const handles = new Map(); // storage -> its tensor, or a list of them
-  const turns = new Map(); // of loops, counted (turns.js)
+  const iterations = new Map(); // of loops, counted (loop_names.js)
   const sources = new Map(); // path -> text
   let count = 0; // events
   let stopped = 0; // line of the error that ended the program
@@ -26,7 +26,7 @@ export function names() {
     if (e.kind === 'source') sources.set(e.path, e.text);
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
-      const name = turnName(turns, e, sources);
+      const name = iterationName(iterations, e, sources);
       tensors.set(e.tensor, { name, older: null, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
       const others = handles.get(e.storage);
       handles.set(e.storage, others === undefined ? e.tensor : [others, e.tensor].flat());
@@ -34,7 +34,7 @@ export function names() {
       if (storage && !storage.name) storage.name = name;
     }
     if (e.kind === 'segment' && e.mem !== 'pinned' && !firstUse.has(e.device)) firstUse.set(e.device, e);
-    if (e.kind === 'name' && tensors.has(e.tensor)) rename(tensors.get(e.tensor), turnName(turns, e, sources));
+    if (e.kind === 'name' && tensors.has(e.tensor)) rename(tensors.get(e.tensor), iterationName(iterations, e, sources));
     if (e.kind === 'drop' && tensors.has(e.tensor)) tensors.get(e.tensor).dropped = e.seq;
     if (e.kind === 'error') stopped = e.line > 0 ? e.line : 0;
     if (e.kind === 'end' && e.status === 0) stopped = 0;

@@ -11,23 +11,23 @@ import { rounded, text } from './canvas_util.js';
 import { drawLabels } from './lane_labels.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
-import { TURNS, drawTurns } from './lane_turns.js';
+import { BRACKETS, drawLoops } from './lane_loops.js';
 
 const TICK = 74; // px between two times on the axis at least
 export const AXIS = 22; // px over the lanes, for times
 export const FLAGS = 16; // px below these, for marks
 
 /**
- * Where the rows lie: {track, rows: [{...row, y, h}], turns: {y, rows, most}, top, height}, on a canvas so wide, with rows so
- * high; turns: {rows: of brackets (lane_turns.js), most: that are shown}; flags, memory: are there any?
+ * Where the rows lie: {track, rows: [{...row, y, h}], iterations: {y, rows, most}, top, height}, on a canvas so wide, with rows so
+ * high; iterations: {rows: of brackets (lane_loops.js), most: that are shown}; flags, memory: are there any?
  */
-export function lanePlan({ rows, turns, flags, memory }, width, pitch) {
-  const top = AXIS + Math.min(turns.most, turns.rows.length) * TURNS + (flags ? FLAGS : 0);
+export function lanePlan({ rows, iterations, flags, memory }, width, pitch) {
+  const top = AXIS + Math.min(iterations.most, iterations.rows.length) * BRACKETS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
   const left = width < 620 ? 74 : width < 1000 ? 126 : 132;
   return {
     width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
-    memory: memory ? { y: bottom, h: MEMORY } : null, turns: { y: AXIS, ...turns },
+    memory: memory ? { y: bottom, h: MEMORY } : null, iterations: { y: AXIS, ...iterations },
     rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
   };
 }
@@ -76,7 +76,7 @@ export function drawStill(c, scene) {
   drawArrows(c, scene, at);
   drawRaces(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
-  drawTurns(c, scene, at);
+  drawLoops(c, scene, at);
   drawFlags(c, scene, at);
   drawStop(c, scene, at);
   c.restore();

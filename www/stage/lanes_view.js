@@ -5,7 +5,7 @@ import { axis, breaksOf, panned, zoomed } from '../model/axis.js';
 import { about, breakWords } from '../model/lane_words.js';
 import { nextMatch } from '../model/lane_search.js';
 import { lanesOf } from '../model/lanes.js';
-import { loopsOf, turnWords } from '../model/loops.js';
+import { loopsOf, iterationWords } from '../model/loops.js';
 import * as units from '../model/units.js';
 import { extent, fitted, followed, isTiny } from '../model/step_view.js';
 import { sentence } from '../model/words.js';
@@ -14,7 +14,7 @@ import { theme } from './colours.js';
 import { gestures, keyOf, viewKeys } from './lane_gestures.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
 import { marksAt } from './lane_signs.js';
-import { bracketAt, turnRows } from './lane_turns.js';
+import { bracketAt, loopRows } from './lane_loops.js';
 import { AXIS, MARKED, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
@@ -80,7 +80,7 @@ export function lanesView(on) {
     const rows = lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW);
     const flags = lanes.marks.length > 0;
     const most = innerHeight < ROOMY ? Math.max(1, ROOM - rows.length - Number(flags)) : Infinity;
-    return { rows, flags, turns: { rows: turnRows(loopsOf(run)), most }, memory: memory?.peak > 0 };
+    return { rows, flags, iterations: { rows: loopRows(loopsOf(run)), most }, memory: memory?.peak > 0 };
   }
 
   // A run that still arrives is drawn a few times a second.
@@ -116,7 +116,7 @@ export function lanesView(on) {
   // As high as the rows need; the page's other parts take what is left.
   function arrange(parts) {
     width ||= Math.floor(root.clientWidth);
-    const isHigh = innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800 && !parts.turns.rows.length);
+    const isHigh = innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800 && !parts.iterations.rows.length);
     const plan = lanePlan(parts, width, isHigh ? 18 : 15);
     const scale = sharpness(root);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
@@ -217,10 +217,10 @@ export function lanesView(on) {
     if (before?.seq !== pointed?.seq) on.poke();
   }
 
-  function bracketTold({ turns: [first, last] }) {
+  function bracketTold({ iterations: [first, last] }) {
     const took = `${units.time(last.until - first.from)} of the program's time`;
-    if (first === last) return [turnWords(first), took];
-    return [`${units.plural(last.n - first.n + 1, 'iteration')}: ${turnWords(first)}, to iteration ${last.n}`, took, 'Zoom in to tell them apart.'];
+    if (first === last) return [iterationWords(first), took];
+    return [`${units.plural(last.n - first.n + 1, 'iteration')}: ${iterationWords(first)}, to iteration ${last.n}`, took, 'Zoom in to tell them apart.'];
   }
 
   function leave() {

@@ -1,4 +1,4 @@
-// turns.js: names of what a loop makes. A name in the log is the text of the program, so that four tensors are called batch[i].
+// loop_names.js: names of what a loop makes. A name in the log is the text of the program, so that four tensors are called batch[i].
 // Where the text makes it sure (blocks.js), the subscript is its value: batch[3]. Else the n-th that was given this name at
 // this place is `batch[i] #n`. Such a name is told by what came before: nothing is renamed while a run is played or still
 // arrives. Of a call with two results both are logged by one name: the second one is what .indices names. Pure.
@@ -11,25 +11,25 @@ const ITSELF = /^(?!fy_)|_$|^fy_(?:contiguous|flatten|keep|set)$/; // calls that
 const MOVES = /^fy_(?:to|cuda|cpu|pin_memory)$/; // likewise, but for what their argument has just made in pageable RAM
 const FRESH = /^\s*fy_(?:zeros|ones|full|empty|rand\w*|arange|linspace|eye)\s*\((?!.*\.(?:device|pin_memory)\b)/s;
 
-/** The name that event e gives a tensor. turns: place and name -> how many were named so; it is counted on. sources: path -> text. */
-export function turnName(turns, e, sources) {
+/** The name that event e gives a tensor. iterations: place and name -> how many were named so; it is counted on. sources: path -> text. */
+export function iterationName(iterations, e, sources) {
   const name = text(e.name);
   const source = name ? sources?.get(text(e.file)) : undefined;
   const told = typeof source === 'string' ? toldBy(source, int(e.line), name) : NOTHING;
   const place = `${text(e.file)}:${int(e.line)} ${name}`;
   if (told.second) {
-    const n = next(turns, `${int(e.th)} ${place}`);
+    const n = next(iterations, `${int(e.th)} ${place}`);
     return named(n % 2 ? told.parts : told.second, Math.ceil(n / 2));
   }
   if (!name.includes('[') || !INDEX.test(name)) return name;
-  if (told.parts) return named(told.parts, next(turns, `${int(e.th)} ${place}`));
-  return `${name} #${next(turns, place)}`;
+  if (told.parts) return named(told.parts, next(iterations, `${int(e.th)} ${place}`));
+  return `${name} #${next(iterations, place)}`;
 }
 
-function next(turns, key) {
-  const turn = (turns.get(key) ?? 0) + 1;
-  turns.set(key, turn);
-  return turn;
+function next(iterations, key) {
+  const iteration = (iterations.get(key) ?? 0) + 1;
+  iterations.set(key, iteration);
+  return iteration;
 }
 
 const NOTHING = { parts: null, second: null };
@@ -59,6 +59,6 @@ function partsOf(blocks, found, name) {
   return parts.every((part) => part !== null) ? parts : null;
 }
 
-const named = (parts, turn) => parts.map((part) => (typeof part === 'string' ? part : `[${valueAt(part, turn)}]`)).join('');
+const named = (parts, iteration) => parts.map((part) => (typeof part === 'string' ? part : `[${valueAt(part, iteration)}]`)).join('');
 
-const valueAt = ({ start, step, each, count }, turn) => start + step * (Math.floor((turn - 1) / each) % count);
+const valueAt = ({ start, step, each, count }, iteration) => start + step * (Math.floor((iteration - 1) / each) % count);
