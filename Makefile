@@ -127,9 +127,9 @@ ifndef V
 endif
 $(B)/libferry.a: $(LIB) $(SIM)
 $(B)/libferry-view.a: $(VIEW)
-$(B)/viewer/cost.o: $(COST)
+$(B)/viewer/cost.o: $(COST) Makefile
 	echo '  ld   $@'
-	ld -r $^ -o $@ && objcopy -G fy_run_findings -G fy_run_whatif $@
+	ld -r $(COST) -o $@ && objcopy -G fy_run_findings -G fy_run_whatif $@
 # For pkg-config: as installed, and as built (PKG_CONFIG_PATH=build).
 MAKE_PC = sed -e 's|@VERSION@|$(VERSION)|; s|@VIEW_HOOK@|$(VIEW_HOOK)|; s|@VIEW_LIBS@|$(VIEW_LIBS)|' \
   -e 's|@CORE_LIBS@|$(CORE_LIBS)|; s|@PREFIX@|$(PREFIX)|'

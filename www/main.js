@@ -156,7 +156,10 @@ function say(words, { playing }, wrong) {
   const node = $('say');
   if (node.textContent !== words) node.textContent = words;
   node.toggleAttribute('data-wrong', wrong);
-  if (!playing) node.tabIndex = node.scrollHeight > node.clientHeight ? 0 : -1;
+  if (playing) return;
+  const isCut = node.scrollHeight > node.clientHeight + 1;
+  node.tabIndex = isCut ? 0 : -1;
+  node.toggleAttribute('data-more', isCut); // its last line fades
 }
 
 // A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.

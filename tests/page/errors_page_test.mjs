@@ -55,6 +55,18 @@ check('both operands of a mismatch are framed, and the kernel between them is cr
   }
 });
 
+check('an error is read whole, or seen to go on', async (t) => {
+  const long = mishaps.scene('full').map((e) => (e.kind === 'error' ? { ...e, message: `${e.message} ${'And more. '.repeat(60)}` } : e));
+  const cut = async (events, size) => {
+    const page = await failed(t, events, size);
+    const found = await page.evaluate(() => [document.getElementById('say')].map((say) => [say.scrollHeight > say.clientHeight + 1, say.hasAttribute('data-more'), say.tabIndex])[0]);
+    await done(page);
+    return found;
+  };
+  assert.deepEqual(await cut(mishaps.scene('full'), SIZES[0]), [false, false, -1]);
+  assert.deepEqual(await cut(long, SIZES[1]), [true, true, 0]);
+});
+
 check('a full card shows the request from the largest hole on, in the length of its bytes', async (t) => {
   const page = await failed(t, mishaps.scene('full'));
   const [hole, beside] = await boxes(page);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
-import { about, breakWords, label } from '../../www/model/lane_words.js';
+import { about, breakWords, label, labels } from '../../www/model/lane_words.js';
 import { hopsOf } from '../../www/model/lane_hops.js';
 import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
@@ -307,6 +307,13 @@ test('breaks in a row are one, with one label', () => {
   const [first, second] = breaks.map((gap) => breakWords(gap, one));
   assert.deepEqual([first.time, first.what, first.bytes, first.sentences.length], ['181 ns', 'to return', '16 KiB', 3]);
   assert.deepEqual([second.what, second.bytes], ['to return, reserve', '']);
+});
+
+test('a returned segment is told from a reserved one', () => {
+  const one = script({ kind: 'segment', t: 400, device: 'cuda:0', bytes: 4096, held: 60 }, { kind: 'segment_free', t: 500, device: 'cuda:0', bytes: 4096, held: 60 });
+  const lanes = lanesOf(one);
+  const [host] = lanes.threads.values();
+  assert.deepEqual(host.between(0, 1000).map(({ slice }) => labels(slice, host, one, lanes)), [['reserves 4 KiB', '4 KiB'], ['returns 4 KiB', '−4 KiB']]);
 });
 
 test('a card taken again and again has one break', () => {

@@ -6,8 +6,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { go, launch, missing, open, settle } from './browser.mjs';
-import { serve } from './dev.mjs';
+import { ferry, go, launch, missing, open, settle } from './browser.mjs';
 
 const here = fileURLToPath(new URL('./scenes/', import.meta.url));
 const sizes = { laptop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } };
@@ -23,7 +22,7 @@ const browser = await launch();
 try {
   for (const name of names.length ? names : Object.keys(scenes)) {
     const lines = readFileSync(join(here, `${name}.jsonl`), 'utf8').split('\n').filter(Boolean);
-    const server = await serve({ runs: [{ lines }] });
+    const server = await ferry('view', join(here, `${name}.jsonl`)); // with its findings
     for (const [size, viewport] of Object.entries(sizes)) {
       const page = await open(browser, server.url, { viewport, deviceScaleFactor: size === 'phone' ? 2 : 1 });
       await page.waitForFunction((n) => window.ferry?.events.length >= n, lines.length);
@@ -34,7 +33,7 @@ try {
       await page.screenshot({ path: join(folder, `${name}-${size}.png`) });
       await page.context().close();
     }
-    await server.close();
+    await server.stop();
   }
 } finally {
   await browser.close();

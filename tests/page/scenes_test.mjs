@@ -67,7 +67,7 @@ test('blocking-copy: nothing has arrived, and the program waits', () => {
   assert.ok(copy.buffered > 0 && copy.moving[0].hop === 0, 'the CPU copies into the staging buffers');
   assert.deepEqual(place(s), { words: 'line 6 waits', held: true });
   assert.match(s.words, /through the staging buffer/);
-  read('blocking-copy', '0 B of 1 MiB arrived', '63.8 µs', 'line 6 waits', 'through the staging buffer');
+  read('blocking-copy', '0 B of 1 MiB', '63.8 µs', 'line 6 waits', 'through the staging buffer');
 });
 
 test('pinned-overlap: a copy beside a kernel, without the CPU', () => {
@@ -93,7 +93,7 @@ test('views: four names see the same bytes, row was written', () => {
   const [fill] = s.works;
   assert.deepEqual([fill.name, s.name(fill.event.out[0].tensor), s.step.line], ['fill', 'row', 9]);
   assert.equal(live(s, 'cpu'), 192);
-  read('views', 'elements 6 to 11', '192 B', '`row` was filled (line 9');
+  read('views', 'elements 6 to 11', '192 B', 'Elements 6 to 11 were just set by zero_(row)');
 });
 
 test('transposed: no bytes of its own, every fourth element', () => {
@@ -102,7 +102,7 @@ test('transposed: no bytes of its own, every fourth element', () => {
   assert.deepEqual([turned.storage, turned.shape, turned.strides], [m.storage, [4, 3], [1, 4]]);
   assert.deepEqual([s.now.copies.length, s.now.cost.h2d.copies + s.now.cost.d2h.copies, live(s, 'cpu')], [0, 0, 96]);
   assert.match(s.words, /turned is a view of m: same bytes, nothing copied/);
-  read('transposed', '0,4,8 1,5,9 2,6,10', '"0 copies"', '96 B');
+  read('transposed', '0,4,8 1,5,9 2,6,10', 'nothing copied', '96 B');
 });
 
 test('leak: three tensors that no name reaches, 12 KiB', () => {
@@ -114,7 +114,7 @@ test('leak: three tensors that no name reaches, 12 KiB', () => {
   assert.equal(sum(made.map((one) => one.bytes)), 12 << 10);
   assert.equal(s.handle('h').storage, Math.max(...boxes.map((box) => box.storage)));
   assert.match(s.words, /into h, newly allocated/);
-  read('leak', '12 KiB that no variable reaches', 'The three grey, dotted boxes');
+  read('leak', '12 KiB that no variable reaches', 'Three: the grey dotted blocks');
 });
 
 test('mismatch: operands on two devices, and the fix', () => {
@@ -123,7 +123,7 @@ test('mismatch: operands on two devices, and the fix', () => {
   assert.deepEqual([m.type, m.name, m.line, m.words], ['mismatch', 'fy_matmul', 8, 'operands on cpu and cuda:0']);
   assert.deepEqual(m.operands.map((one) => [one.name, one.device]), [['mat1', 'cpu'], ['mat2', 'cuda:0']]);
   assert.match(s.words, /Fix: copy mat1 with fy_to\(mat1, "cuda"\), or create it there with \.device = "cuda"/);
-  read('mismatch', 'operands on cpu and cuda:0', 'fy_to(mat1, "cuda")');
+  read('mismatch', 'at least two devices, cpu and cuda:0', 'fy_to(mat1, "cuda")');
 });
 
 test('full: 300 MiB asked for, the largest hole is 40', () => {
@@ -150,7 +150,7 @@ test('two-cards-peer: card to card, and relu waits', () => {
   assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['756 KiB of 2 MiB', '3.39 µs', 'direct']);
   assert.deepEqual(s.now.ops.map((op) => [op.name, op.device, op.phase, op.ins, op.outs]), [['relu', 'cuda:1', 'queued', [copy.dst.storage], [s.handle('c').storage]]]);
   assert.equal(sum(s.now.staging.map((one) => one.bytes)), 0);
-  read('two-cards-peer', '756 KiB of 2 MiB arrived, 3.39 µs to go', 'c = relu(b) on cuda:1, "queued"');
+  read('two-cards-peer', '756 KiB of 2 MiB · 3.39 µs to go', "'c = relu(b)' on cuda:1 is 'queued'");
 });
 
 test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
@@ -159,7 +159,7 @@ test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
   assert.deepEqual(ends(s, copy), ['a', 'cuda:0', 'b', 'cuda:1']);
   assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['0 B of 2 MiB', '42.9 µs', 'host']);
   assert.ok(copy.moving.every((one) => one.hop === 1) && copy.buffered === copy.bytes);
-  read('two-cards-no-peer', '0 B of 2 MiB arrived, 42.9 µs to go', 'Down the cuda:0 bus lane');
+  read('two-cards-no-peer', '0 B of 2 MiB', '42.9 µs to go', 'into the staging buffers on the CPU side');
 });
 
 test('fifty: which of 51 tensors the product uses', () => {
@@ -169,7 +169,7 @@ test('fifty: which of 51 tensors the product uses', () => {
   assert.deepEqual([matmul.device, matmul.outs], ['cuda:0', [s.handle('output').storage]]);
   assert.deepEqual(matmul.ins.map((id) => s.state.storages.get(id).device), ['cuda:0', 'cuda:0']);
   assert.deepEqual(['cpu', 'cuda:0'].map((device) => storages(s, device).length), [25, 26]);
-  read('fifty', '`weight[7]`', '25 in RAM (24 weights + input), 26 in VRAM', '`output`');
+  read('fifty', '`weight[7]`', '25 boxes in CPU RAM (3×8 + input) and 26 in GPU VRAM (3×8 + moved + output)', '`output`');
 });
 
 // The words of the picture at one size, each with the place it takes; letters are as wide as those of the page's font.

@@ -35,7 +35,7 @@ const sayings = {
     return [`waits for ${awaits}`, `for ${awaits}`, awaits.replace(/^the copy of /, '')];
   },
   segment: (e) => [`${e.mem === 'pinned' ? 'page-locks' : 'reserves'} ${units.bytes(e.bytes)}`, units.bytes(e.bytes)],
-  segment_free: (e) => [`returns ${units.bytes(e.bytes)}`, units.bytes(e.bytes)],
+  segment_free: (e) => [`returns ${units.bytes(e.bytes)}`, `−${units.bytes(e.bytes)}`],
 };
 
 const into = (e, n) => (list(e.out).length ? ` → ${n.tensor(object(e.out[0]).tensor)}` : '');

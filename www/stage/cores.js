@@ -123,8 +123,8 @@ function hostState(scene) {
 function copyWords(name, dir, left) {
   const way = dir === 'h2d' ? 'into' : 'out of';
   return [
-    `the CPU copies ${name} ${way} the staging buffers · ${left} left`,
-    `the CPU copies ${name} ${way} staging · ${left} left`,
+    `the CPU copies ${name} ${way} the staging buffers · all is copied in ${left}`,
+    `the CPU copies ${name} ${way} staging · all is copied in ${left}`,
     `copies ${name} ${way} staging`, `copies ${way} staging`,
   ];
 }

@@ -4,7 +4,7 @@
 import * as units from '../model/units.js';
 import { memoryName } from '../model/words.js';
 import { NOW, tensorStyle, tile } from './colours.js';
-import { arrow, ease, part, text, wording } from './canvas_util.js';
+import { arrow, ease, part, rounded, text, wording } from './canvas_util.js';
 import { THREAD, elementWidth, lens, orderOf } from './lens.js';
 import { pieces } from './map.js';
 import { SEPARATOR, bracketGap } from './tag_places.js';
@@ -202,16 +202,25 @@ export function drawLens(c, scene) {
   const at = box && lens(scene.layout, box);
   if (!at) return;
   const { theme: th } = scene;
+  const isAway = at.device !== box.device; // over another memory: a card of its own, and nothing of that memory
   c.fillStyle = th.panel;
   c.fillRect(at.x - 6, at.y - 4, at.w + 12, at.h + 8);
+  if (isAway) {
+    rounded(c, { x: at.x - 8, y: at.y - 6, w: at.right - at.x + 16, h: at.h + 12 }, 8);
+    c.fillStyle = th.paper;
+    c.fill();
+    c.strokeStyle = box.device === 'cpu' ? th.cpu : th.gpu;
+    c.lineWidth = 1.5;
+    c.stroke();
+  }
   drawGuides(c, th, box, at);
   const px = elementWidth(at, box.tags[0].tensors[0]);
   const left = at.left ? `, ${units.plural(at.left, 'more tensor')}` : '';
   c.font = `12px ${th.sans}`;
-  const where = at.device === box.device ? '' : ` in ${memoryName(box.device)}`;
+  const where = isAway ? ` in ${memoryName(box.device)}` : '';
   const title = [`${box.name}${where}${px >= 4 ? ', element by element' : ''}${left}`, `${box.name}${where}${left}`]
     .find((one, i) => i === 1 || c.measureText(one).width < at.w);
-  behind(c, th, at.x, at.y + 7, Math.min(at.w, c.measureText(title).width));
+  if (!isAway) behind(c, th, at.x, at.y + 7, Math.min(at.w, c.measureText(title).width));
   text(c, title, at.x, at.y + 7, { font: `12px ${th.sans}`, color: th.soft, max: at.w });
   drawEnlarged(c, scene, box, at, writtenIn(scene, box));
 }
