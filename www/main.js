@@ -14,6 +14,7 @@ import { nextBar } from './lessons/next.js';
 import { api as ask, connect, tabName, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
+import { holdOf } from './model/host.js';
 import { instant } from './model/instant.js';
 import { summaryWords } from './model/cost_words.js';
 import { subjectOf } from './model/inspect.js';
@@ -127,12 +128,13 @@ function frame(position) {
   const step = shown.steps[position.step];
   const state = shown.at(step.to);
   if (chosen && !isChosen(position)) chosen = null;
-  const told = chosen ? shown.steps[shown.stepOf(chosen.seq)] : step;
+  const { t } = position;
+  const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
+  const call = chosen ?? (position.by === 'clock' ? holdOf(now) : null); // by clock, the line that waits is lit
+  const told = (call && shown.steps[shown.stepOf(call.seq)]) ?? step;
   if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to || drawn.told !== told) {
     arrange(state, step, position.step, told);
   }
-  const { t } = position;
-  const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
   const hidden = shown.what === 'demo' && !!course?.guessing;
   views.ledger.show(now, state.session, hidden);
   views.cost.show(shown, position, hidden, unpassed(shown));
@@ -172,7 +174,7 @@ function arrange(state, step, index, told) {
   const words = untold([stepSentence(shown.events, told, shown.names), ...(step.kind === 'check' ? [] : wrong?.more ?? []), leaked].filter(Boolean).join(' '));
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
-  views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
+  views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step ? scene.waits > 0 : !chosen, wrong });
   views.inspector.show(shown, state, (id) => ({ step: told, lost, hidden: shown.what === 'demo' && !!course?.guessing, box: views.stage.boxes().find((b) => b.storage === id) }));
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told, shown.what === 'demo' && !!course?.guessing);

@@ -220,6 +220,19 @@ check('slash finds a slice by name, and Escape goes back', async (t) => {
   await done(page);
 });
 
+check('by clock the line that waits is lit', async (t) => {
+  const page = await opened(t, 'overlap');
+  const waits = (await page.evaluate(() => window.ferry.events)).filter((e) => e.kind === 'sync' && e.held > 1000);
+  assert.ok(waits.length > 1);
+  for (const e of waits) {
+    for (const t of [e.t - e.held, e.t - e.held / 2]) {
+      await seek(page, t);
+      assert.deepEqual(await page.locator('#lines .lit .number').allInnerTexts(), [String(e.line)]);
+    }
+  }
+  await done(page);
+});
+
 check('marks have flags, a data race is red on both accesses', async (t) => {
   const work = (id, t0, stream, start, end) => [
     { kind: 'op', t: t0, th: 0, id, name: 'add', device: 'cuda:0', stream, in: [], out: [{ storage: 1 }], held: 500 },
