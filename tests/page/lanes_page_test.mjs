@@ -28,7 +28,7 @@ check('the lanes are in sight at every size, and with every panel open', async (
     const high = page.viewportSize().height;
     assert.ok(height > 60 && top >= 0 && bottom <= high + 0.5, `${what}: ${top} to ${bottom} of ${high}`);
   };
-  for (const [width, height] of [[1440, 900], [1280, 720], [1024, 768], [390, 844]]) {
+  for (const [width, height] of [[1440, 900], [1280, 720], [1280, 380], [1024, 768], [390, 844]]) {
     const page = await stage.open(server.url, { viewport: { width, height } });
     await page.waitForFunction(() => document.getElementById('path').textContent && window.ferry.idle !== undefined);
     if (await page.locator('#tab-watch').isVisible()) await page.locator('#tab-watch').click();
@@ -41,7 +41,7 @@ check('the lanes are in sight at every size, and with every panel open', async (
       await page.evaluate(() => scrollTo(0, 0));
       await inSight(page, `${width}x${height} ${button}`);
     }
-    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await page.evaluate(() => [document.documentElement, document.querySelector('main'), document.getElementById('watch')].forEach((of) => of.scrollTo(0, of.scrollHeight)));
     await inSight(page, `${width}x${height} scrolled down`);
     await done(page);
   }
