@@ -367,7 +367,7 @@ test('loops of a text: nested, on one line, without brackets', () => {
   const source = `for (int i = 0; i < 3; i++) {
   while (x)
     if (y) f(x);
-  /* for (;;) { } */ puts("for (;;) ;");
+  /* a; for (;;) { } */ puts("for (;;) ;");
 }
 do { g(); } while (y);
 for (;;) h(x);
