@@ -158,9 +158,8 @@ function say(words, { playing }, wrong) {
   const node = $('say');
   if (node.textContent !== words) node.textContent = words;
   node.toggleAttribute('data-wrong', wrong);
-  if (playing) return;
-  const isCut = node.scrollHeight > node.clientHeight + 1;
-  node.tabIndex = isCut ? 0 : -1;
+  const isCut = !playing && node.scrollHeight > node.clientHeight + 1;
+  if (!playing) node.tabIndex = isCut ? 0 : -1;
   node.toggleAttribute('data-more', isCut); // its last line fades
 }
 

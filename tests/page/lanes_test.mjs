@@ -381,11 +381,11 @@ for (i = 0; i < 3; i++)
 // A program of ops by line: [line, name, fn].
 const program = (source, ...calls) => script({ kind: 'source', t: 0, path: 'p.c', text: source },
   ...calls.flatMap(([line, name, fn = 'main'], i) => kernel(i + 1, (i + 1) * 10, 0, (i + 1) * 10, (i + 1) * 10 + 5).map((e) => ({ ...e, file: 'p.c', line, fn, name: e.name && name }))));
-const turnsOf = (one) => loopsOf(one).all.map(({ depth, first, iterations }) => [depth, first, iterations.length]);
+const iterationsOf = (one) => loopsOf(one).all.map(({ depth, first, iterations }) => [depth, first, iterations.length]);
 
 test('an iteration begins where the program goes back', () => {
   const one = program('f();\nfor (;;) {\n a();\n b();\n}\nz();', [1, 'f'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [6, 'z']);
-  assert.deepEqual(turnsOf(one), [[0, 2, 3]]);
+  assert.deepEqual(iterationsOf(one), [[0, 2, 3]]);
   const [{ iterations }] = loopsOf(one).all;
   assert.deepEqual(iterations.map(({ from, until }) => [from, until]), [[19, 39], [39, 59], [59, 79]]);
   assert.deepEqual(iterations.map(({ seq, to }) => [seq, to]), [[3, 6], [7, 10], [11, 14]]);
@@ -393,15 +393,15 @@ test('an iteration begins where the program goes back', () => {
 
 test('iterations of a loop on one line', () => {
   const calls = (n, ...names) => Array.from({ length: n }, () => names.map((name) => [1, name])).flat();
-  assert.deepEqual(turnsOf(program('for (;;) fy_add(x, y);', ...calls(5, 'add'))), [[0, 1, 5]]);
-  assert.deepEqual(turnsOf(program('for (;;) fy_add_(fy_mul(x, y), z);', ...calls(5, 'mul', 'add'))), [[0, 1, 5]]);
-  assert.deepEqual(turnsOf(program('for (;;) fy_add(fy_add(x, y), z);', ...calls(4, 'add', 'add'))), [[0, 1, 4]]);
+  assert.deepEqual(iterationsOf(program('for (;;) fy_add(x, y);', ...calls(5, 'add'))), [[0, 1, 5]]);
+  assert.deepEqual(iterationsOf(program('for (;;) fy_add_(fy_mul(x, y), z);', ...calls(5, 'mul', 'add'))), [[0, 1, 5]]);
+  assert.deepEqual(iterationsOf(program('for (;;) fy_add(fy_add(x, y), z);', ...calls(4, 'add', 'add'))), [[0, 1, 4]]);
 });
 
 test('an inner loop begins anew with each outer iteration', () => {
   const iteration = [[2, 'a'], ...Array.from({ length: 3 }, () => [[4, 'b'], [5, 'c']]).flat()];
   const one = program('for (;;) {\n a();\n for (;;) {\n  b();\n  c();\n }\n}', ...iteration, ...iteration);
-  assert.deepEqual(turnsOf(one), [[0, 1, 2], [1, 3, 3], [1, 3, 3]]);
+  assert.deepEqual(iterationsOf(one), [[0, 1, 2], [1, 3, 3], [1, 3, 3]]);
   const last = one.events.findLastIndex((e) => e.kind === 'op');
   assert.deepEqual(loopsOf(one).at(last).map(iterationWords), ['iteration 3 of 3 of the loop in lines 3 to 6', 'iteration 2 of 2 of the loop in lines 1 to 7']);
 });
@@ -409,7 +409,7 @@ test('an inner loop begins anew with each outer iteration', () => {
 test('an iteration lasts while a function that it calls works', () => {
   const calls = [[6, 'a'], [2, 'b', 'work'], [2, 'b', 'work']];
   const one = program('void work(void) {\n for (;;) fy_b();\n}\nint main(void) {\n for (;;) {\n  a(); work();\n }\n z();\n}', ...calls, ...calls, [8, 'z']);
-  assert.deepEqual(turnsOf(one), [[0, 5, 2], [1, 2, 2], [1, 2, 2]]);
+  assert.deepEqual(iterationsOf(one), [[0, 5, 2], [1, 2, 2], [1, 2, 2]]);
   const [outer] = loopsOf(one).all;
   assert.deepEqual(outer.iterations.map(({ seq, to }) => [seq, to]), [[1, 6], [7, 12]]);
 });

@@ -304,7 +304,7 @@ function unbind(s, variable, id) {
   if (tensor) change(s.tensors, before, { also: tensor.also.filter(({ name, fn }) => !variable.endsWith(` ${fn} ${name}`)) });
 }
 
-// Only copies over the bus count as copies.
+// Only copies over the bus are counted.
 function flowOf(s, dir) {
   if (dir === 'h2d') return s.ledger.h2d;
   return dir === 'd2h' ? s.ledger.d2h : s.ledger.other;

@@ -101,9 +101,9 @@ export function svgContext(ruler, drawTile) {
 
   function arc(x, y, r, from, to, back = false) {
     const point = (angle) => [x + r * Math.cos(angle), y + r * Math.sin(angle)];
-    const iteration = 2 * Math.PI;
+    const turn = 2 * Math.PI;
     const way = back ? from - to : to - from;
-    const span = (way >= iteration ? iteration : ((way % iteration) + iteration) % iteration) * (back ? -1 : 1);
+    const span = (way >= turn ? turn : ((way % turn) + turn) % turn) * (back ? -1 : 1);
     const half = from + span / 2;
     line(...point(from));
     turnBy(r, ...point(half), 0, back ? 0 : 1);
