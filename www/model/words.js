@@ -295,7 +295,7 @@ function cards(e) {
   const card = list(e.devices).find((d) => d && d.kind !== 'cpu');
   if (!card) return ' without a GPU';
   const name = card.card ?? card.name;
-  return card.kind === 'sim' ? ` with a simulated GPU (${name}); times are modelled` : ` on ${name}; times are ${e.clock ?? 'measured'}`;
+  return card.kind === 'sim' ? ` with a simulated GPU (${String(name).replace(/ \(simulated\)$/, '')}); times are modelled` : ` on ${name}; times are ${e.clock ?? 'measured'}`;
 }
 
 const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${units.bytes(e.asked)} requested, rounded up)` : '');
