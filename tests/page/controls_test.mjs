@@ -36,8 +36,9 @@ check('keys: steps, lines, ends, play and pause, table, list of keys', async () 
   assert.equal(await page.locator('#keys').isVisible(), true);
   await press('Escape');
   assert.equal(await page.locator('#keys').isVisible(), false);
+  await page.waitForFunction(() => !document.querySelector('dialog[open]') && !document.getElementById('keys').contains(document.activeElement)); // the focus is back
   await press('l');
-  assert.equal(await page.locator('#legend').isVisible(), true);
+  await page.locator('#legend').waitFor();
   await press('Escape');
   await done(page);
 });

@@ -53,12 +53,14 @@ check('the picture keeps 45 % of the height', async (t) => {
   t.after(() => lessons.close());
   for (const [width, height] of [[1440, 900], [1024, 768]]) {
     const page = await opened(t, height < 800 ? 'handmade-demo' : 'overlap', { viewport: { width, height } }); // of two streams the lanes take more
+    await page.waitForFunction((h) => document.querySelector('#lines li') && document.getElementById('stage').clientHeight >= 0.45 * h, height); // laid out
     const lines = async (of) => (await boxOf(of, 'source')).height / (await of.locator('#lines li').first().boundingBox()).height;
     assert.ok((await boxOf(page, 'stage')).height >= 0.45 * height, `${width}: ${(await boxOf(page, 'stage')).height} px`);
     assert.ok(await lines(page) >= 5, `${width}: ${await lines(page)} lines`);
     await done(page);
     const before = await stage.open(lessons.url, { viewport: { width, height } });
     await before.waitForFunction(() => 'guessing' in document.body.dataset && document.querySelector('#lines li'));
+    await before.waitForFunction((h) => document.getElementById('stage').clientHeight >= 0.45 * h, height); // laid out
     assert.ok((await boxOf(before, 'stage')).height >= 0.45 * height, `${width}, before the guess: ${(await boxOf(before, 'stage')).height} px`);
     assert.ok(await lines(before) >= 10, `${width}, before the guess: ${await lines(before)} lines`);
     await done(before);
