@@ -50,16 +50,16 @@ static void what_a_run_cost_is_the_sum_of_its_events(void **state)
     run_totals a;
     totals(&a, slow);
     assert_false(a.measured);
-    assert_int_equal(a.way[TOTALS_THERE].trips, 4);
-    assert_int_equal(a.way[TOTALS_THERE].bytes, 4 * 64 * 64 * 4);
-    assert_int_equal(a.way[TOTALS_BACK].trips, 1);
-    assert_int_equal(a.way[TOTALS_BACK].bytes, 4);
+    assert_int_equal(a.way[TOTALS_H2D].copies, 4);
+    assert_int_equal(a.way[TOTALS_H2D].bytes, 4 * 64 * 64 * 4);
+    assert_int_equal(a.way[TOTALS_D2H].copies, 1);
+    assert_int_equal(a.way[TOTALS_D2H].bytes, 4);
     assert_int_equal(a.ops_card, 5);
-    assert_true(a.held > 0 && a.held <= a.total && a.way[TOTALS_THERE].wire > 0);
-    int64_t held = 0, trips = 0;
-    for (int i = 0; i < a.line_count; i++) held += a.lines[i].held, trips += a.lines[i].trips;
+    assert_true(a.held > 0 && a.held <= a.total && a.way[TOTALS_H2D].wire > 0);
+    int64_t held = 0, copies = 0;
+    for (int i = 0; i < a.line_count; i++) held += a.lines[i].held, copies += a.lines[i].copies;
     assert_int_equal(held, a.held);
-    assert_int_equal(trips, 5);
+    assert_int_equal(copies, 5);
     run_totals_free(&a);
 }
 

@@ -146,7 +146,7 @@ static void weights_of_the_card(void)
     fy_print(fy_cpu(y));
 }
 
-static void a_dear_trip_names_what_travelled(void **state)
+static void a_costly_copy_names_its_tensor(void **state)
 {
     (void)state;
     handmade h;
@@ -368,7 +368,7 @@ int main(void)
         cmocka_unit_test(small_copies_in_a_row),
         cmocka_unit_test(copies_that_cost_more_than_their_op),
         cmocka_unit_test(what_is_brought_once_before_a_loop_is_no_waste),
-        cmocka_unit_test(a_dear_trip_names_what_travelled),
+        cmocka_unit_test(a_costly_copy_names_its_tensor),
         cmocka_unit_test(a_look_at_every_step),
         cmocka_unit_test(the_whole_card_at_every_step),
         cmocka_unit_test(the_older_of_two_copies_is_read),

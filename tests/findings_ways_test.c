@@ -121,7 +121,7 @@ static void pinned_and_read_here(void)
 static void page_locked_for_a_single_trip(void **state)
 {
     (void)state;
-    const char *rule = "pinned-for-one-trip";
+    const char *rule = "pinned-for-one-copy";
     EXPECT({rule, pinned_for_one_trip, 1, NULL}, {rule, pinned_in_one_line, 1, NULL},
            {rule, two_pinned_for_one_trip_each, 2, NULL}, {rule, pinned_for_many_trips, 0, NULL},
            {rule, pinned_from_the_start, 0, NULL}, {rule, pinned_and_read_here, 0, NULL});

@@ -526,7 +526,7 @@ async function begin(play) {
     },
     unsaved: () => write.isDirty(),
     save: () => write.save(),
-    guessed() {
+    play() {
       pane.show('watch');
       if (shown) time.restart();
     },

@@ -77,6 +77,8 @@ check('axe finds nothing in a lesson, its question, editor and verdict', async (
     await page.locator('#save').click();
     await page.locator('#verdict[data-kind="fail"]').waitFor();
     await look(page, 6, ['learn', 'watch']);
+    await page.setViewportSize({ width: 1440, height: 900 }); // the editor is in sight again
+    await page.locator('#tab-editor').click();
     await write(page, 'int main(void) { return 0 }\n');
     await page.locator('#save').click();
     await page.locator('#mistake').waitFor();

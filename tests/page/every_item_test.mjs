@@ -377,6 +377,8 @@ check('every item acts by mouse, by keys and by letter', async (t) => {
   page.setDefaultTimeout(8000);
   await page.waitForFunction((id) => document.getElementById('path').textContent.includes(id), LESSON);
   await page.getByRole('button', { name: 'Just show me' }).click();
+  await page.locator('#play').click(); // it plays: stop
+  await page.evaluate(() => window.ferry.go(0));
   await page.waitForFunction(() => document.getElementById('findings').dataset.state === 'here');
   const all = items(page);
   const rows = await page.locator('#keys tbody tr:has([scope="row"])').evaluateAll((list) => list.map((tr) => [...tr.cells].map((cell) => cell.textContent)));

@@ -69,6 +69,20 @@ check('after watching, the counts are shown without a guess', async (t) => {
   await done(page);
 });
 
+check('“Just show me” shows: the example plays from its first step, in sight on a phone too', async (t) => {
+  for (const viewport of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+    const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+    t.after(() => server.close());
+    const page = await stage.open(server.url, { viewport });
+    await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end') && 'guessing' in document.body.dataset);
+    if (viewport.width < 600) await page.locator('#tab-learn').click();
+    await page.locator('.predict button', { hasText: 'Just show me' }).click();
+    await page.waitForFunction(() => window.ferry.position.playing && window.ferry.position.step >= 2);
+    assert.equal(await page.locator('#stage').isVisible(), true);
+    await done(page);
+  }
+});
+
 check('an example of another lesson answers no question', async (t) => {
   const { page } = await opened(t);
   await page.locator('#lesson-list li:last-child button').click();

@@ -31,7 +31,7 @@ static const struct {
     {{"converts-late", "more bytes copied than needed: converted on the wrong side", FINDING_WASTE},
      rule_converts_late},
     {{"created-then-moved", "created on the host, used only on the card", FINDING_WASTE}, rule_created_then_moved},
-    {{"pinned-for-one-trip", "pinned just before a single use", FINDING_WASTE}, rule_pin_once},
+    {{"pinned-for-one-copy", "pinned just before a single use", FINDING_WASTE}, rule_pin_once},
     {{"pinned-each-time", "page-locked memory allocated again and again", FINDING_WASTE}, rule_pinned_each_time},
     {{"blocking-pageable", "a non_blocking copy that blocked", FINDING_WASTE}, rule_blocking_pageable},
     {{"many-small-copies", "consecutive small copies that one could replace", FINDING_WASTE}, rule_many_small},

@@ -130,7 +130,7 @@ static int64_t item_is_free(const findings *f) { return first_of(f, "hidden-sync
 
 static int64_t pinning_always_pays(const findings *f)
 {
-    return first_of_two(f, "pinned-each-time", "pinned-for-one-trip");
+    return first_of_two(f, "pinned-each-time", "pinned-for-one-copy");
 }
 
 static int64_t to_picks_the_cheap_order(const findings *f) { return first_of(f, "converts-late"); }

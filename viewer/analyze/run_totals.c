@@ -49,7 +49,7 @@ static int by_place(const void *pa, const void *pb)
     return file ? file : a->line - b->line;
 }
 
-static bool costs(const line_total *l) { return l->trips || l->held; }
+static bool costs(const line_total *l) { return l->copies || l->held; }
 
 static void sum_lines(run_totals *r, const history *h)
 {
@@ -60,7 +60,7 @@ static void sum_lines(run_totals *r, const history *h)
         line_total *l = &r->lines[a->site];
         bool crosses = a->kind == FY_KIND_copy && (a->dir == FY_WORD_h2d || a->dir == FY_WORD_d2h);
         l->held += a->held;
-        l->trips += crosses;
+        l->copies += crosses;
         l->bytes += crosses ? a->bytes : 0;
     }
     for (int i = 0; i < h->site_count; i++) {
@@ -114,8 +114,8 @@ static void sum_run(run_totals *r, const history *h)
         if (a->kind == FY_KIND_op && a->device > 0) r->ops_card++;
         if (a->kind == FY_KIND_op && a->device == 0) r->ops_host++;
         if (a->kind != FY_KIND_copy || (a->dir != FY_WORD_h2d && a->dir != FY_WORD_d2h)) continue;
-        run_flow *way = &r->way[a->dir == FY_WORD_h2d ? TOTALS_THERE : TOTALS_BACK];
-        way->trips++;
+        run_flow *way = &r->way[a->dir == FY_WORD_h2d ? TOTALS_H2D : TOTALS_D2H];
+        way->copies++;
         way->bytes += a->bytes;
         way->wire += a->wire;
     }

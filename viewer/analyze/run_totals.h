@@ -6,24 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TOTALS_THERE, TOTALS_BACK, TOTALS_WAYS }; /* over the bus: to a card, to the host */
+enum { TOTALS_H2D, TOTALS_D2H, TOTALS_DIRECTIONS }; /* over the bus: to a card, to the host */
 
 typedef struct run_flow {
-    int64_t trips, bytes, wire; /* wire: ns on the bus */
+    int64_t copies, bytes, wire; /* wire: ns on the bus */
 } run_flow;
 
 typedef struct line_total {
     const char *file, *text; /* text: of the line, without indentation; "": not in the log */
     int line;
-    int64_t trips, bytes, held; /* held: ns for which its calls blocked the program */
-    int other;                  /* totals_align: the line of the other run; -1: none */
+    int64_t copies, bytes, held; /* held: ns for which its calls blocked the program */
+    int other;                   /* totals_align: the line of the other run; -1: none */
 } line_total;
 
 typedef struct run_totals {
     bool measured;
     int64_t total, held; /* ns: until the program and its cards were done; blocked in calls */
     int64_t ops_host, ops_card;
-    run_flow way[TOTALS_WAYS];
+    run_flow way[TOTALS_DIRECTIONS];
     line_total *lines; /* those that cost something, by file and line */
     int line_count;
     char note[200]; /* what is missing in the log; "": nothing */

@@ -67,14 +67,14 @@ static void print_bytes(const char *what, int64_t a, int64_t b)
 
 static void print_totals(const run_totals *a, const run_totals *b)
 {
-    static const char *const trips[] = {"copies to a card", "copies back to the host"};
+    static const char *const copies[] = {"copies to a card", "copies back to the host"};
     static const char *const bytes[] = {"bytes to a card", "bytes back to the host"};
     static const char *const wire[] = {"on the bus, to a card", "on the bus, to the host"};
     print_row("", "A", "B", "B against A");
     print_time("total time", a->total, b->total, "less", "more");
     print_time("the program was in calls", a->held, b->held, "less", "more");
-    for (int i = 0; i < TOTALS_WAYS; i++) {
-        print_count(trips[i], a->way[i].trips, b->way[i].trips);
+    for (int i = 0; i < TOTALS_DIRECTIONS; i++) {
+        print_count(copies[i], a->way[i].copies, b->way[i].copies);
         print_bytes(bytes[i], a->way[i].bytes, b->way[i].bytes);
         print_time(wire[i], a->way[i].wire, b->way[i].wire, "less", "more");
     }
@@ -96,7 +96,7 @@ static pair pair_of(const line_total *a, const line_total *b)
 {
     static const line_total nothing = {0};
     const line_total *x = a ? a : &nothing, *y = b ? b : &nothing;
-    return (pair){a, b, apart(x->held, y->held) + apart(x->trips, y->trips)};
+    return (pair){a, b, apart(x->held, y->held) + apart(x->copies, y->copies)};
 }
 
 static int by_weight(const void *pa, const void *pb)
@@ -109,13 +109,14 @@ static void print_pair(const pair *p)
 {
     static const line_total nothing = {.text = ""};
     const line_total *a = p->a ? p->a : &nothing, *b = p->b ? p->b : &nothing, *shown = p->b ? p->b : p->a;
-    char in_a[16] = "-", in_b[16] = "-", trips[64], bytes[64], held[64], head[400];
+    char in_a[16] = "-", in_b[16] = "-", copies[64], bytes[64], held[64], head[400];
     if (p->a) snprintf(in_a, sizeof in_a, "%d", a->line);
     if (p->b) snprintf(in_b, sizeof in_b, "%d", b->line);
     int n =
         snprintf(head, sizeof head, "%5s %5s  %s", in_a, in_b, time_difference(a->held, b->held, "less", "more", held));
-    if (a->trips != b->trips)
-        n += snprintf(head + n, sizeof head - (size_t)n, ", copies: %s", count_difference(a->trips, b->trips, trips));
+    if (a->copies != b->copies)
+        n +=
+            snprintf(head + n, sizeof head - (size_t)n, ", copies: %s", count_difference(a->copies, b->copies, copies));
     if (a->bytes != b->bytes)
         snprintf(head + n, sizeof head - (size_t)n, ", %s over the bus", bytes_difference(a->bytes, b->bytes, bytes));
     print_escaped(stdout, head, strlen(head), "");

@@ -13,7 +13,7 @@
  *         for (int64_t i = 0; want && i < x.count; i++) want[i] = 2 * x.data[i];
  *         check_values(g, "y", want, x.ndim, x.shape);
  *         check_ran_on_card(g, "y", "x");
- *         check_copies(g, "one-copy", FY_WORD_h2d, 1, false);            // at most one copy to the card
+ *         check_copies(g, "one-copy", FY_WORD_h2d, 1, false);                // at most one copy to the card
  *     }
  *     const lesson_check lesson_check_07 = {"07-name", judge};               // and a row in grade.c's table
  *

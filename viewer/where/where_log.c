@@ -53,13 +53,13 @@ static bool has_index(fy_bytes name)
 }
 
 /* What a loop makes is told apart by number, as www/model/loop_names.js does: "batch[i] #2". */
-static int turn_name(where *w, const fy_event *e, fy_bytes name)
+static int iteration_name(where *w, const fy_event *e, fy_bytes name)
 {
     char text[256];
     if (!has_index(name)) return intern(w, name.data, name.size);
-    int *turn = map_at(&w->turn_ids, site_of(e, name, e->line + 1u));
-    *turn = *turn < 0 ? 1 : *turn + 1;
-    int n = snprintf(text, sizeof text, "%.*s #%d", (int)(name.size < 200 ? name.size : 200), name.data, *turn);
+    int *iteration = map_at(&w->iteration_ids, site_of(e, name, e->line + 1u));
+    *iteration = *iteration < 0 ? 1 : *iteration + 1;
+    int n = snprintf(text, sizeof text, "%.*s #%d", (int)(name.size < 200 ? name.size : 200), name.data, *iteration);
     return intern(w, text, (size_t)n);
 }
 
@@ -98,7 +98,7 @@ static void add_tensor(where *w, const fy_event *e)
                 .from = e->seq,
                 .until = NEVER,
                 .renamed = NEVER};
-    h.name = turn_name(w, e, name);
+    h.name = iteration_name(w, e, name);
     h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
     h.dims = add_dims(w, e, t->shape, t->strides, &h.rank);
     int number = PUSH(w, handles, h);
@@ -112,7 +112,7 @@ static void add_tensor(where *w, const fy_event *e)
 static void add_name(where *w, const fy_event *e)
 {
     int at = map_find(&w->handle_ids, e->is.name.tensor);
-    if (at >= 0 && e->is.name.name) w->handles.all[at].name = turn_name(w, e, fy_event_bytes(e, e->is.name.name));
+    if (at >= 0 && e->is.name.name) w->handles.all[at].name = iteration_name(w, e, fy_event_bytes(e, e->is.name.name));
 }
 
 static void add_drop(where *w, const fy_event *e)
@@ -305,7 +305,7 @@ void where_free(where *w)
 {
     if (!w) return;
     id_map *const maps[] = {&w->handle_ids, &w->storage_ids,  &w->work_ids,
-                            &w->name_ids,   &w->variable_ids, &w->turn_ids};
+                            &w->name_ids,   &w->variable_ids, &w->iteration_ids};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_free(maps[i]);
     for (int i = 0; i < w->names.count; i++) free(w->names.all[i]);
     steps_free(w->steps);

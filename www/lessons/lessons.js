@@ -6,7 +6,7 @@ import { render } from './text.js';
 
 const $ = (id) => document.getElementById(id);
 
-/** on: {opened(lesson), ran(what, stay), unsaved(), save(), guessed(), known(), failed(error)}. */
+/** on: {opened(lesson), ran(what, stay), unsaved(), save(), play(), known(), failed(error)}. */
 export function lessons(api, on) {
   let all = [];
   let open = null; // the open lesson, as the server sent it

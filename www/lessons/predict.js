@@ -8,7 +8,7 @@ const NOTED = 'Guess saved. Play the example to its end: then the page compares.
 
 /**
  * Turns the section of `article` into a card with a form, right under the title. `known`: the answer is not
- * hidden. on: {guessed(), known()}. Returns {reveal(state, events), show(), ask(), open} or null.
+ * hidden. on: {play(), known()}. Returns {reveal(state, events), show(), ask(), open} or null.
  */
 export function prediction(article, known, on) {
   const heading = [...article.querySelectorAll('h2, h3')].find((h) => /before you run|predict/i.test(h.textContent));
@@ -39,9 +39,12 @@ export function prediction(article, known, on) {
     question.take();
     showAnswer(NOTED);
     show();
-    on.guessed();
+    on.play();
   });
-  just.addEventListener('click', show);
+  just.addEventListener('click', () => {
+    show();
+    on.play();
+  });
 
   /** Stops hiding the numbers. */
   function show() {
