@@ -312,6 +312,7 @@ test-long: ## the same, also with clang, TSan and valgrind, in fresh Debian root
 	$(MAKE) $(CLANG) tests
 	$(MAKE) $(TSAN) tests
 	$(MAKE) fuzz-files
+	$(MAKE) gpu-check # compiling for every card takes longer than a suite may
 	LONG=1 tests/run c:$(B) sh:$(B) page:$(B) c:$(B)/asan c:$(B)/clang c:$(B)/tsan valgrind:$(B) roots:$(B) sabotage:$(B)
 asan: ## build and run the C tests under ASan and UBSan
 	$(MAKE) $(ASAN) tests
