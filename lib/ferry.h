@@ -28,6 +28,7 @@
  *   FERRY_NARRATE=1     a line per event on stderr       FERRY_GPU=auto|sim|real|none
  *   FERRY_POLICY=silent copies operands implicitly to one device, and flags each copy, where PyTorch
  *                       reports an error
+ *   FERRY_VALUES=1      logs what every copy and op wrote, for the page (FERRY_VIEW=1 does so)
  */
 #ifndef FERRY_H
 #define FERRY_H

@@ -135,6 +135,7 @@ function frame(position) {
   if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to || drawn.told !== told) {
     arrange(state, step, position.step, told);
   }
+  views.inspector.at(t);
   const hidden = shown.what === 'demo' && !!course?.guessing;
   views.ledger.show(now, state.session, hidden);
   views.cost.show(shown, position, hidden, unpassed(shown));
@@ -174,7 +175,7 @@ function arrange(state, step, index, told) {
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
   views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step ? scene.waits > 0 : !chosen, wrong });
-  views.inspector.show(shown, state, (id) => ({ step: told, lost, hidden: shown.what === 'demo' && !!course?.guessing, box: views.stage.boxes().find((b) => b.storage === id) }));
+  views.inspector.show(shown, state, (id) => ({ t: time.position.t, step: told, lost, hidden: shown.what === 'demo' && !!course?.guessing, box: views.stage.boxes().find((b) => b.storage === id) }));
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told, shown.what === 'demo' && !!course?.guessing);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);

@@ -25,6 +25,15 @@ typedef struct fy_operand {
     fy_layout layout;
 } fy_operand;
 
+/* The tensor that a copy or an op writes, for the event of its contents (contents.h). tensor 0: they are not asked for.
+ */
+typedef struct fy_contents {
+    struct fy_site *at;
+    uint32_t tensor, version;
+    fy_dtype dtype;
+    fy_layout layout; /* the tensor's: that of the work's operand may have its dimensions in another order */
+} fy_contents;
+
 /* Accesses of a launch that race with earlier work (race_detector.c). On the simulated card they yield poison, whatever
  * the modelled times are. Bit i of a mask: input i (0: a copy's source); FY_RACE_OUT: the output. own: accesses of this
  * launch; earlier: those of earlier launches, by id, which may not have been executed yet. */
@@ -47,6 +56,7 @@ typedef struct fy_run_work {
     uint32_t id; /* of the work */
     int stream;
     fy_races races;
+    fy_contents contents;
     int op; /* index into fy_ops (op.h) */
     int nin;
     fy_dtype dtype;                    /* of the computation; for cast: the operand's */

@@ -27,6 +27,7 @@ typedef struct fy_copy_work {
     const void *src; /* NULL: fill dst with fill_byte, in stream order, or at once if not async */
     uint8_t fill_byte;
     fy_races races;
+    fy_contents contents;
     size_t bytes;
     fy_word dir;    /* FY_WORD_h2d ... */
     bool pinned;    /* is the host side page-locked? */

@@ -1,5 +1,5 @@
 /* to_host.c: reading tensors on the host in row-major order, and the events of host reads, writes and values. The only
- * emitter of host_read, host_write and values. */
+ * emitter of host_read and host_write. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "tensor.h"
 #include "tensor_access.h"
 #include "transfer.h"
+#include "contents.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 
@@ -35,30 +36,23 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
     uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = version, .first = 0,
                            .count = fy_numel(x), .via = (uint8_t)via);
     fy_host_access_tensor(at, x, true, seq);
+    if (via == FY_WORD_given || !fy_results_are_logged()) return; /* those of an input are always logged */
+    fy_contents r = fy_contents_of(at, x, version);
+    fy_result_emit(&r, 0, fy_first_element(x));
+}
+
+fy_contents fy_contents_of(fy_site *at, const fy_tensor *x, uint32_t version)
+{
+    fy_geometry g = fy_geometry_of(x);
+    return (fy_contents){.at = at, .tensor = x->id, .version = version, .dtype = x->dtype, .layout = fy_layout_of(&g)};
 }
 
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64_t limit)
 {
-    int64_t n = fy_numel(x), shown = n < limit ? n : limit, nans = 0;
-    double low = INFINITY, high = -INFINITY, total = 0;
-    fy_ref first;
-    if (!fy_log_is_on()) return;
-    double *data = fy_ref_alloc((size_t)shown * sizeof *data, &first);
-    for (int64_t i = 0; i < n; i++) {
-        double v = fy_real_at(x->dtype, elements, i);
-        if (data && i < shown) data[i] = v;
-        if (isnan(v)) {
-            nans++;
-            continue;
-        }
-        low = v < low ? v : low;
-        high = v > high ? v : high;
-        total += v;
-    }
-    bool none = n == nans; /* all NaN, or empty: no minimum */
-    FY_EMIT(at, values, .tensor = x->id, .version = fy_storage_version(x->storage), .first = 0, .data = first,
-            .count = n, .min = none ? NAN : low, .max = none ? NAN : high,
-            .mean = none ? NAN : total / (double)(n - nans), .nan = nans);
+    fy_contents r = fy_contents_of(at, x, fy_storage_version(x->storage));
+    fy_geometry g = fy_geometry_of(x);
+    fy_shape_rows(&g.shape, r.layout.strides);
+    fy_contents_emit(&r, 0, elements, limit, INT64_MAX);
 }
 
 /* ---- copying to the host ---------- */

@@ -14,6 +14,7 @@
 #include "stream.h"
 #include "tensor.h"
 #include "tensor_access.h"
+#include "contents.h"
 #include "vector_clock.h"
 
 static fy_side side_of(const fy_tensor *x, uint32_t version)
@@ -72,6 +73,7 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     /* Pageable memory is staged by the host; page-locked memory is read and written by the card, in its stream. */
     int reader = fy_agent_of(from->mem == FY_WORD_pinned ? card : from->dev, w.stream);
     int writer = fy_agent_of(to->mem == FY_WORD_pinned ? card : to->dev, w.stream);
+    fy_contents contents = {0};
     fy_launch launch;
     fy_launch_begin(&launch, w.id);
     fy_geometry g = fy_geometry_of(dst);
@@ -86,6 +88,11 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     fy_launch_tensor(&launch, reader, src, false, 1);
     fy_launch_tensor(&launch, writer, dst, true, FY_RACE_OUT);
     fy_launch_check(&launch, &w.races);
+    /* Of what the host has waited for, this logs the values; of the rest the simulated card, when it executes the copy.
+     */
+    bool values = fy_results_are_logged(), later = !to_host || (o->async && w.pinned);
+    if (values) contents = fy_contents_of(at, dst, fy_storage_version(to) + 1);
+    if (values && later) w.contents = contents;
     if (!card->backend->copy(card, &w)) return fail_copy(at, card, &w, &launch);
     uint32_t read = fy_storage_version(from), written = fy_storage_written(to);
     /* Has the host synchronized with the stream? A non_blocking upload from pageable memory was only staged: the source
@@ -95,6 +102,7 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     if (w.was_async) fy_storage_record_pinned(from_host ? from : to, card, w.stream);
     uint64_t seq = emit_copy(at, card, &w, side_of(src, read), side_of(dst, written), o, before);
     fy_launch_done(&launch, at, seq);
+    if (values && !later) fy_result_emit(&contents, w.id, w.dst);
     return waited || fy_launch_record_issued(at, card, w.stream, w.id, seq);
 }
 

@@ -34,7 +34,10 @@ void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why);
 bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value);    /* like fy_item: emits a host read */
 bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number); /* x has one element; emits no host read */
 enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 };               /* limits on the elements of a values event */
+/* elements: all of x, on the host and row-major. */
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64_t limit);
+/* For the event of what version `version` of x's bytes holds. */
+fy_contents fy_contents_of(fy_site *at, const fy_tensor *x, uint32_t version);
 void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via);
 void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via); /* a new version */
 

@@ -5,6 +5,7 @@
  *   FERRY_TRACE=FILE   FILE is a binary log while the program runs, and JSON lines after it has ended
  *   FERRY_VIEW=1       serve this run to the browser, from a separate process
  *   FERRY_NARRATE=1    narrate it on stderr
+ *   FERRY_VALUES=1     log the contents of every result, too (contents.h)
  *   FERRY_LAUNCH_BLOCKING=1  wait for each launch on a GPU; CUDA_LAUNCH_BLOCKING=1 means the same
  *   FERRY_SEED=N       seed of random numbers and given inputs
  *
@@ -58,8 +59,8 @@ static void print_message(const char *message) { fprintf(stderr, "ferry: %s\n", 
 static void warn_unknown_variables(void)
 {
     static const char *const known[] = {
-        "VIEW=", "TRACE=", "NARRATE=",         "GPU=", "SIM=", "SEED=", "THREADS=", "POLICY=", "GIVEN=", "LOG_FD=",
-        "HOME=", "MY=",    "LAUNCH_BLOCKING=", "BLAS="};
+        "VIEW=", "TRACE=", "NARRATE=",         "GPU=",  "SIM=",   "SEED=", "THREADS=", "POLICY=", "GIVEN=", "LOG_FD=",
+        "HOME=", "MY=",    "LAUNCH_BLOCKING=", "BLAS=", "VALUES="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;

@@ -242,13 +242,19 @@
     KIND(values, "contents of a tensor; may differ between machines") \
         FIELD(values, ID, tensor, "whose") \
         FIELD(values, INT, version, "version that was sampled") \
+        FIELD(values, ID, work, "the copy or op whose result this is; absent: the host read or wrote it") \
         FIELD(values, INT, first, "first element, row-major") \
         FIELD(values, NUMS, data, "values; all of them for an answer of up to 65536 elements") \
         FIELD(values, INT, count, "elements in the tensor") \
+        FIELD(values, INT, seen, "elements that the following are of: all, or so many, evenly spaced") \
         FIELD(values, REAL, min, "smallest") \
         FIELD(values, REAL, max, "largest") \
         FIELD(values, REAL, mean, "mean") \
         FIELD(values, INT, nan, "how many are NaN") \
+        FIELD(values, INT, inf, "how many are infinite") \
+        FIELD(values, REAL, from, "smallest of the finite ones") \
+        FIELD(values, REAL, to, "largest of the finite ones") \
+        FIELD(values, NUMS, bins, "how many finite ones lie in each of equal parts of from to to; absent: fewer than 2") \
     END(values) \
     KIND(error, "a call failed") \
         FIELD(error, STR, code, "device_mismatch, shape, device, oom, use_after_free, device_pointer ...") \

@@ -80,11 +80,11 @@ export async function pose(page) {
   await go(page, home);
 }
 
-/** Run a lesson's worked example as built: {path, lines, events, remove()} of its log. */
-export function trace(lesson) {
+/** Run a lesson's worked example as built, with more in its environment: {path, lines, events, remove()} of its log. */
+export function trace(lesson, env = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'ferry-trace-'));
   const path = join(folder, `${lesson}.jsonl`);
-  execFileSync(join(dirname(FERRY), 'lessons', lesson), ['--trace', path], { stdio: 'ignore', timeout: 60000 });
+  execFileSync(join(dirname(FERRY), 'lessons', lesson), ['--trace', path], { stdio: 'ignore', timeout: 60000, env: { ...process.env, ...env } });
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
   return { path, lines, events: lines.map((line) => JSON.parse(line)), remove: () => rmSync(folder, { recursive: true }) };
 }

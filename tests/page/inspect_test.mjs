@@ -122,6 +122,49 @@ test('a histogram counts all values, never a part of them', () => {
   assert.deepEqual(cells(look(part, 9)), [['0', '1', '? unknown'], ['? unknown', '? unknown', '? unknown']]);
 });
 
+// x is computed by work 1 until 40 ns; its values are logged at the end, when something has waited, those of the copy before its event.
+const told = (work, tensor, data, more = {}) => ({ ...values(0, tensor, 1, data), work, ...more });
+const onCard = () => open([
+  { kind: 'session', devices: [{ name: 'cpu', kind: 'cpu' }, { name: 'cuda:0', kind: 'sim' }] },
+  { ...alloc, device: 'cuda:0', mem: 'device' }, { ...whole, device: 'cuda:0' },
+  { kind: 'op', line: 4, id: 1, name: 'randn', device: 'cuda:0', in: [], out: [use(1, 1)] }, { kind: 'complete', id: 1, start: 20, end: 40 },
+  { kind: 'op', line: 5, id: 2, name: 'mul', device: 'cuda:0', in: [use(1, 1)], out: [use(1, 2)], inplace: true }, { kind: 'complete', id: 2, start: 40, end: 90 },
+  { kind: 'sync', line: 6, scope: 'device', device: 'cuda:0' },
+  { ...told(1, 1, [1, 2, 3, 4, 5, 6]), line: 4 }, { ...told(2, 1, [2, 4, 6, 8, 10, 12]), version: 2, line: 5 },
+  { kind: 'end', status: 0, live: [] },
+]);
+
+test('a result is known from when its work is done, wherever the log has it', () => {
+  const known = (seq, t) => {
+    const { source, since, at } = look(onCard(), seq, 1, 1, { t }).values;
+    return [source ? `${source.how} at line ${source.line}: ${at(0)}` : '', since ? `line ${since.line} until ${since.until}` : ''];
+  };
+  assert.deepEqual(known(4, 39), ['', 'line 4 until 40']);
+  assert.deepEqual(known(4, 40), ['computed at line 4: 1', '']);
+  assert.deepEqual(known(6, 60), ['computed at line 4: 1', 'line 5 until 90']);
+  assert.deepEqual(known(6, 90), ['computed at line 5: 2', '']);
+  assert.deepEqual(known(10, 1000), ['computed at line 5: 2', '']);
+  assert.deepEqual(look(onCard(), 6).values.ends, [40, 90]);
+});
+
+test('a copy is told as a copy, also where its values come before it', () => {
+  const one = open([
+    { kind: 'session', devices: [] }, alloc, whole,
+    told(7, 1, [1, 2, 3, 4, 5, 6]), { kind: 'copy', line: 5, id: 7, src: { tensor: 9, storage: 9 }, dst: { tensor: 1, storage: 1, version: 1 }, bytes: 24, dir: 'd2h' }, { kind: 'complete', id: 7, start: 0, end: 45 },
+  ]);
+  assert.equal(look(one, 3, 1, 1, { t: 100 }).values.source, null, 'the copy has not been issued');
+  const { source, since } = look(one, 5, 1, 1, { t: 100 }).values;
+  assert.deepEqual([source.how, source.seq, since], ['copied', 4, null]);
+});
+
+test('a summary is of as many elements as it was made of, its histogram too', () => {
+  const many = { ...told(1, 1, [0, 1]), count: 6, seen: 3, nan: 1, inf: 0, from: 0, to: 8, bins: [1, 0, 1] };
+  const { summary, bins } = look(open([{ kind: 'session', devices: [] }, alloc, whole, { kind: 'op', id: 1, out: [use(1, 1)], in: [] }, many]), 4, 1, 1).values;
+  const words = Object.fromEntries(summary);
+  assert.deepEqual([words.NaN, words.Inf, words.of], ['1 of 3', '0', '3 of 6 elements, evenly spaced']);
+  assert.deepEqual(bins, { from: 0, to: 8, counts: [1, 0, 1], of: 2 });
+});
+
 test('holders are counted, with views, and those that went', () => {
   const one = story();
   assert.equal(look(one, TURNED).holders.count, 3);

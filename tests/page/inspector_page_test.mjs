@@ -1,6 +1,6 @@
 // inspector_page_test.mjs: the inspector in a browser: how it opens and closes, what it says, and the room that it leaves.
 import assert from 'node:assert/strict';
-import { DEMO, bench, check, done, go, settle } from './browser.mjs';
+import { DEMO, bench, check, done, go, settle, trace } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
@@ -96,6 +96,35 @@ check('values, NaN and a histogram are text and picture', async () => {
   assert.ok(drawn, 'the storage is drawn in the pane');
   await done(page);
   await server.close();
+});
+
+check('by clock, the result of a copy comes when the copy is done', async (t) => {
+  const { lines, events, remove } = trace(DEMO, { FERRY_VALUES: '1' });
+  const server = await serve({ runs: [{ lines }] });
+  t.after(() => server.close() && remove());
+  const page = await stage.open(server.url);
+  const seq = events.findIndex((e) => e.kind === 'copy' && e.dir === 'h2d');
+  const { end } = events.find((e) => e.kind === 'complete' && e.id === events[seq].id);
+  await go(page, seq);
+  await click(page, 'moved');
+  const words = async (at) => {
+    await page.evaluate((time) => window.ferry.seek(time), at);
+    await settle(page);
+    return pane(page).innerText();
+  };
+  assert.match(await words(end - 100), /Line \d+ writes them until/);
+  assert.match(await words(end), /As copied at line \d+/);
+  assert.match(await words(end), /Histogram|values in 16 bins/);
+  assert.match(await words(end - 100), /Line \d+ writes them until/);
+  await done(page);
+});
+
+check('without values in the log, the inspector says how to get them', async () => {
+  const page = await stage.open(stage.view.url);
+  await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
+  await click(page, 'moved');
+  assert.match(await pane(page).innerText(), /with FERRY_VALUES=1, and not on a real card, every result/);
+  await done(page);
 });
 
 check('in a lesson it stands in the column until its next action', async () => {

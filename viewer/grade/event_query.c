@@ -79,7 +79,7 @@ grade_array grade_answer(grading *g, const char *name)
             a.shape[a.ndim++] = dim < 0 ? -1 : dim;
     }
 
-    const fy_event *values = next_event(g, a.event, values, is->tensor == id);
+    const fy_event *values = next_event(g, a.event, values, is->tensor == id && !is->work);
     if (!values || !values->is.values.data || values->is.values.first > 0) return a; /* absent, or only a part */
     fy_bytes list = fy_event_bytes(values, values->is.values.data);
     double *data = grade_keep(g, list.size + sizeof *data);

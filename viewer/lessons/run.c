@@ -76,7 +76,9 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
     snprintf(given, sizeof given, "FERRY_GIVEN=%s", a->given);
     snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", real ? "real" : "sim");
     snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", cards ? cards : "");
-    const char *env[] = {seed, given, gpu, real && cards ? visible : NULL, NULL};
+    const char *values = getenv("FERRY_VALUES"),
+               *wanted = values && !strcmp(values, "0") ? "FERRY_VALUES=0" : "FERRY_VALUES=1";
+    const char *env[] = {seed, given, gpu, wanted, real && cards ? visible : NULL, NULL};
     child_options c = {.argv = argv,
                        .folder = o->home->beside,
                        .env = env,

@@ -15,6 +15,7 @@ const MOST = 200; // events of a history that are told, the nearest to the momen
 const indexOf = perRun(() => {
   const storages = new Map(); // id -> {alloc, seqs, tensors}
   const tensors = new Map(); // id -> its event
+  const works = new Map(); // id of a copy or an op -> {seq, end: when it was done, once the log tells}
   const entry = (id) => {
     if (!storages.has(id)) storages.set(id, { alloc: null, seqs: [], tensors: [] });
     return storages.get(id);
@@ -27,10 +28,14 @@ const indexOf = perRun(() => {
       if (e.storage > 0) entry(e.storage).tensors.push({ id: e.tensor, seq });
     }
     if (e.kind === 'alloc' && e.storage > 0) entry(e.storage).alloc = seq;
+    if (e.kind === 'op' || e.kind === 'copy') works.set(e.id, { seq, end: Infinity });
+    if (e.kind === 'complete' && works.has(e.id)) works.get(e.id).end = int(e.end);
+    if (e.kind === 'values' && e.work > 0) index.hasResults = true;
     for (const id of touched(e, homeOf)) entry(id).seqs.push(seq);
   }
 
-  return { add, storages, tensors, homeOf };
+  const index = { add, storages, tensors, works, homeOf, hasResults: false };
+  return index;
 });
 
 function touched(e, homeOf) {
@@ -49,13 +54,13 @@ export function subjectOf(event) {
 // ---- the moment -----------------------------------------------------------------------------------
 
 /**
- * What is known of a storage after the last event of `state`. asked: {storage, tensor: which of its tensors; 0: the first};
+ * What is known of a storage after the last event of `state`, at time t of the run's clock. asked: {storage, tensor: which of its tensors; 0: the first};
  * lost: what no variable reaches (reach.js); step: the one shown; hidden: the learner still has to guess what comes later. null: the log has no such storage. Else {storage, phase:
  * 'later', 'live' or 'freed', at: the seq of what made or freed it, title, tensor: the one that is told, tensors: all that see it
  * by now: [{id, name}], facts: [[what, words], ...], notes: sentences, holders: {count, words, list: [{id, name, words, gone}]},
  * history: [{seq, step, line, role, words, when: 'past', 'now', 'later'}], left: events of it that are not told, values}.
  */
-export function inspect(run, state, asked, { lost = null, step = null, hidden = false } = {}) {
+export function inspect(run, state, asked, { lost = null, step = null, hidden = false, t = Infinity } = {}) {
   const index = indexOf(run);
   const own = index.storages.get(asked.storage);
   if (!own || own.alloc === null) return null;
@@ -68,7 +73,7 @@ export function inspect(run, state, asked, { lost = null, step = null, hidden = 
   const writes = writesOf(run, own, asked.storage, seq);
   const alloc = run.events[own.alloc];
   const self = { run, state, seq, index, own, storage, alloc, tensor, all, writes, phase, lost };
-  const values = tensor && phase !== 'later' ? knownValues(run, { ...self, seqs: own.seqs }) : null;
+  const values = tensor && phase !== 'later' ? knownValues(run, { ...self, seqs: own.seqs, t }) : null;
   return {
     storage: asked.storage, phase, at: phase === 'freed' ? free : own.alloc, tensor, tensors: all.map(({ id, name }) => ({ id, name })),
     bytes: int(alloc.bytes), addr: text(alloc.addr), device: text(alloc.device, 'cpu'),

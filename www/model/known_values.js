@@ -1,6 +1,6 @@
 // known_values.js: the values of a tensor that a log tells at a moment. A log has values where the program printed a tensor,
-// read an item, got an input or submitted an answer, often only the first elements: nothing is invented beyond these. What one
-// tensor told of an element holds for every tensor that sees it. Pure.
+// read an item, got an input or submitted an answer, and may have those of every result; often only the first elements: nothing
+// is invented beyond these. What one tensor told of an element holds for every tensor that sees it. Pure.
 
 import { countOf, eachElement, itemSize } from './elements.js';
 import { int, list } from './fields.js';
@@ -10,38 +10,60 @@ const LARGEST = 2 ** 18; // elements of a storage whose writes are told apart
 const BINS = 16; // of a histogram at most
 
 /**
- * {source: {seq, step, line, how, name, own: was it this very tensor} of the newest values; null: there are none, since: {seq, line} of
- * the first write after these, or null, known: how many of its elements, count: of all, unwritten: how many were never written;
+ * {source: {seq, step, line, how, name, own: was it this very tensor} of the newest values; null: there are none, since: {seq, line,
+ * until: when it will be done, or null} of the first write after these, or null, ends: when the results came that the log tells, hasResults:
+ * does the log tell any, known: how many of its elements, count: of all, unwritten: how many were never written;
  * null: too many to tell, at(i): the value of its i-th element, undefined where it is not known, isWritten(i): true, false, null,
  * summary: [[what, words], ...], bins: {from, to, counts, of: elements that are counted} or null, why: why there are none}.
  */
-export function knownValues(run, { seq, seqs, index, tensor, writes, alloc }) {
+export function knownValues(run, { seq, seqs, index, tensor, writes, alloc, t }) {
   const written = writtenElements(alloc, tensor, writes);
   const count = countOf(tensor);
-  const base = { count, isWritten: (i) => written.isWritten(numberOf(tensor, i)), unwritten: unwrittenIn(tensor, written, count) };
-  const at = newest(run, seqs, seq, tensor.id);
-  if (at === undefined) return { ...base, source: null, since: null, known: 0, at: () => undefined, summary: [], bins: null, why: '' };
-  const e = run.events[at];
+  const told = tellings(run, seqs, seq, index.works);
+  const at = newest(run, told.filter(({ end }) => end <= t), tensor.id);
+  const base = {
+    count, isWritten: (i) => written.isWritten(numberOf(tensor, i)), unwritten: unwrittenIn(tensor, written, count),
+    ends: told.map(({ end }) => end), hasResults: index.hasResults, since: sinceThen(run, at, writes, index.works, t),
+  };
+  if (!at) return { ...base, source: null, known: 0, at: () => undefined, summary: [], bins: null, why: '' };
+  const e = run.events[at.seq];
   const own = e.tensor === tensor.id;
   const values = own ? directly(e) : byElement(index.tensors.get(e.tensor), e, tensor);
-  const since = writes.find((one) => one.seq > at);
   return {
-    ...base, source: { seq: at, step: run.stepOf(at), line: int(e.line), how: howOf(run, at), name: run.names.at(seq).tensor(e.tensor), own },
-    since: since ? { seq: since.seq, line: int(run.events[since.seq].line) } : null,
+    ...base, source: { seq: at.from, step: run.stepOf(at.from), line: int(e.line), how: howOf(run, at), name: run.names.at(seq).tensor(e.tensor), own },
     known: values.known(count), at: values.at, summary: own ? summaryOf(e, tensor.dtype) : [], ...(own ? binsOf(e) : { bins: null, why: '' }),
   };
 }
 
-// Of the newest contents that the log tells, the tensor's own before another's.
-function newest(run, seqs, seq, tensor) {
-  const all = seqs.filter((at) => at <= seq && run.events[at].kind === 'values');
-  const last = all.at(-1);
-  const own = all.findLast((at) => run.events[at].tensor === tensor);
-  return own !== undefined && int(run.events[own].version) >= int(run.events[last].version) ? own : last;
+// What the log tells of the storage by event `seq`: [{seq, from: the event that made it so, end: when that was done}], by `from`.
+// A result may be logged long after its call, or just before it.
+function tellings(run, seqs, seq, works) {
+  const all = seqs.filter((at) => run.events[at].kind === 'values').map((at) => {
+    const work = works.get(run.events[at].work);
+    return { seq: at, from: work?.seq ?? at, end: work?.end ?? -Infinity };
+  });
+  return all.filter(({ from }) => from <= seq).sort((a, b) => a.from - b.from);
 }
 
-function howOf(run, at) {
+// Of the newest contents that the log tells, the tensor's own before another's.
+function newest(run, told, tensor) {
+  const last = told.at(-1);
+  const own = told.findLast(({ seq }) => run.events[seq].tensor === tensor);
+  return own && int(run.events[own.seq].version) >= int(run.events[last.seq].version) ? own : last;
+}
+
+// The first write that came after what is told.
+function sinceThen(run, told, writes, works, t) {
+  const write = writes.find((one) => one.seq > (told?.from ?? -1));
+  if (!write) return null;
+  const e = run.events[write.seq];
+  const end = works.get(e.id)?.end ?? -Infinity;
+  return { seq: write.seq, line: int(e.line), until: end > t ? end : null };
+}
+
+function howOf(run, { seq: at, from }) {
   const how = { print: 'printed', item: 'read', answer: 'submitted', save: 'saved' };
+  if (run.events[at].work > 0) return run.events[from].kind === 'copy' ? 'copied' : 'computed';
   for (let seq = at - 1; seq >= Math.max(0, at - 4); seq--) {
     const e = run.events[seq];
     if (e?.tensor !== run.events[at].tensor) continue;
@@ -108,15 +130,22 @@ function summaryOf(e, dtype) {
   const data = list(e.data);
   const isWhole = data.length >= int(e.count);
   const isBounded = isFinite(e.min) && isFinite(e.max);
-  const inf = isWhole ? data.filter(isInfinite).length : isBounded ? 0 : [e.min, e.max].some(isInfinite) ? 'some' : null;
+  const inf = e.inf !== undefined ? int(e.inf) : isWhole ? data.filter(isInfinite).length : isBounded ? 0 : [e.min, e.max].some(isInfinite) ? 'some' : null;
   const words = [['min', e.min], ['max', e.max], ['mean', e.mean]].filter(([, v]) => v !== undefined).map(([name, v]) => [name, units.value(v, dtype === 'bool' ? '' : dtype)]);
-  if (e.nan !== undefined) words.push(['NaN', `${units.number(int(e.nan))} of ${units.number(int(e.count))}`]);
+  if (e.nan !== undefined) words.push(['NaN', `${units.number(int(e.nan))} of ${units.number(int(e.seen, int(e.count)))}`]);
   words.push(['Inf', inf === null ? 'not in the log' : inf === 'some' ? 'at least one' : units.number(inf)]);
+  if (e.seen < e.count) words.push(['of', `${units.number(e.seen)} of ${units.number(e.count)} elements, evenly spaced`]);
   return words;
 }
 
-// How the finite values are spread, where the log has all of them.
+// How the finite values are spread: as logged, or where the log has all of them.
 function binsOf(e) {
+  const counts = list(e.bins).filter((n) => n >= 0);
+  if (counts.length && isFinite(e.from) && isFinite(e.to)) return { bins: { from: e.from, to: e.to, counts, of: counts.reduce((a, b) => a + b) }, why: '' };
+  return binsOfData(e);
+}
+
+function binsOfData(e) {
   const data = list(e.data);
   const finite = data.filter(isFinite);
   if (data.length < int(e.count)) return { bins: null, why: `The log has the first ${units.number(data.length)} of ${units.number(int(e.count))} values: too few for a histogram.` };

@@ -48,7 +48,7 @@ export function inspector(on) {
     if (before?.isConnected) before.focus({ preventScroll: true });
   }
 
-  /** moment: {step, lost, box: of the storage on the stage, or undefined}. Nothing is written while it is closed. */
+  /** moment: {t, step, lost, box: of the storage on the stage, or undefined}. Nothing is written while it is closed. */
   function show(run, state, momentOf) {
     if (!asked) return;
     if (last && last.run !== run) {
@@ -59,9 +59,19 @@ export function inspector(on) {
     render();
   }
 
+  /** Within a step, t: a result may have come. */
+  function at(t) {
+    if (!last || comeBy(t) === comeBy(last.moment.t)) return;
+    last.moment.t = t;
+    render();
+  }
+
+  const comeBy = (t) => last.ends.filter((end) => end <= t).length;
+
   function render() {
     const { run, state, moment } = last;
     const told = inspect(run, state, asked, moment);
+    last.ends = told?.values?.ends ?? [];
     const key = root.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const at = root.scrollTop;
     root.replaceChildren(...(told ? partsOf(told, moment.box) : [head('Nothing to inspect', []), make('p', { textContent: 'The log has no such storage.' })]));
@@ -110,12 +120,13 @@ export function inspector(on) {
     if (!values) return [make('p', { textContent: phase === 'later' ? 'None yet.' : 'No tensor sees these bytes.' })];
     const { source, since } = values;
     const nodes = [];
+    if (since?.until) nodes.push(make('p', { className: 'since', textContent: `${since.line ? `Line ${since.line} writes` : 'The card writes'} them until ${units.time(since.until)}.` }));
     if (source) {
       const where = source.line ? `line ${source.line}` : `step ${source.step + 1}`;
       const other = source.own ? '' : ` of ${source.name}, which sees the same bytes`;
-      const said = since ? `As of ${where}${other}: written since${since.line ? `, at line ${since.line}` : ''}.` : `As ${source.how} at ${where}${other}; not written since.`;
+      const said = since?.until ? `Before that, as ${source.how} at ${where}${other}.` : since ? `As of ${where}${other}: written since${since.line ? `, at line ${since.line}` : ''}.` : `As ${source.how} at ${where}${other}; not written since.`;
       nodes.push(make('p', { className: since ? 'since' : '', textContent: `${said} ` }, goTo(source.seq, 'Go there', 'values')));
-    } else nodes.push(make('p', { textContent: 'The log has none of them yet, nor whether one is NaN or Inf. It records values where the program prints a tensor, reads an item, loads a given input or submits an answer.' }));
+    } else if (!since?.until) nodes.push(make('p', { textContent: unknownWords(values) }));
     const shown = values.known || values.unwritten ? tableOf(tensor, values, asked.slice) : null;
     if (shown) nodes.push(tableNode(shown), ...slices(tensor, values));
     const more = [shown?.more, source && values.known < values.count && `${units.number(values.known)} of ${units.number(values.count)} values are known`].filter(Boolean).join('; ');
@@ -124,6 +135,13 @@ export function inspector(on) {
     if (values.bins) nodes.push(histogram(values.bins));
     else if (values.why) nodes.push(make('p', { className: 'small', textContent: values.why }));
     return nodes;
+  }
+
+  function unknownWords({ hasResults, since }) {
+    const none = 'The log has none of them, nor whether one is NaN or Inf.';
+    if (hasResults && since) return `${none} Nothing waited for the card to write them, or the run had very many results before.`;
+    if (hasResults) return none;
+    return `${none} It has what the program prints, reads, is given or submits; with FERRY_VALUES=1, and not on a real card, every result.`;
   }
 
   // A tensor of more dimensions, one table at a time.
@@ -214,7 +232,7 @@ export function inspector(on) {
   });
 
   return {
-    open, show,
+    open, show, at,
     /** Something was chosen elsewhere: it goes there if it is open. */
     follow: (subject) => asked && subject && open(subject),
     /** The storage that it tells of, as a set; undefined: it is closed. */

@@ -1,0 +1,120 @@
+/* contents.c: the only emitter of values. */
+#include "contents.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "dtype.h"
+#include "event.h"
+#include "offset.h"
+#include "settings.h"
+
+enum { MOST_BINS = 16, MOST_SUMMARIZED = 1 << 18, MOST_RESULTS = 1 << 14, RESULT_SHOWN = 16 };
+
+typedef struct reader {
+    const void *data;
+    const fy_layout *layout;
+    fy_dtype dtype;
+    bool is_rows; /* row-major: an element's place is its number */
+    int64_t step; /* elements 0, step, 2 * step ... are summarized */
+} reader;
+
+typedef struct summary {
+    int64_t seen, nan, inf;
+    double min, max, total; /* without NaN */
+    double from, to;        /* of the finite ones */
+} summary;
+
+static reader reader_of(const fy_contents *r, const void *data, int64_t most)
+{
+    reader c = {.data = data, .layout = &r->layout, .dtype = r->dtype, .is_rows = true, .step = 1};
+    int64_t rows = 1;
+    for (int d = r->layout.ndim - 1; d >= 0; d--) {
+        if (r->layout.shape[d] != 1 && r->layout.strides[d] != rows) c.is_rows = false;
+        rows *= r->layout.shape[d];
+    }
+    if (r->layout.numel > most) c.step = (r->layout.numel - 1) / most + 1;
+    return c;
+}
+
+static double element(const reader *c, int64_t i)
+{
+    return fy_real_at(c->dtype, c->data, c->is_rows ? i : fy_offset_of(c->layout, c->layout->ndim, i));
+}
+
+static summary summarize(const reader *c)
+{
+    summary s = {.min = INFINITY, .max = -INFINITY, .from = INFINITY, .to = -INFINITY};
+    for (int64_t i = 0; i < c->layout->numel; i += c->step, s.seen++) {
+        double v = element(c, i);
+        if (isnan(v)) {
+            s.nan++;
+            continue;
+        }
+        s.min = fmin(s.min, v);
+        s.max = fmax(s.max, v);
+        s.total += v;
+        if (isinf(v)) {
+            s.inf++;
+            continue;
+        }
+        s.from = fmin(s.from, v);
+        s.to = fmax(s.to, v);
+    }
+    return s;
+}
+
+/* How many finite values lie in each of equal parts of [from, to]. */
+static fy_ref histogram(const reader *c, const summary *s)
+{
+    int64_t finite = s->seen - s->nan - s->inf;
+    double counts[MOST_BINS] = {0}, range = s->to / 2 - s->from / 2; /* halves, as the range itself may be infinite */
+    int parts = finite < 16 ? 4 : finite < MOST_BINS * MOST_BINS ? (int)ceil(sqrt((double)finite)) : MOST_BINS;
+    if (finite < 2) return 0;
+    if (s->from >= s->to) parts = 1;
+    for (int64_t i = 0; i < c->layout->numel; i += c->step) {
+        double v = element(c, i);
+        if (!isfinite(v)) continue;
+        int part = range > 0 ? (int)((v / 2 - s->from / 2) / range * parts) : 0;
+        counts[part < parts ? part : parts - 1]++;
+    }
+    return fy_ref_bytes(counts, (size_t)parts * sizeof *counts);
+}
+
+void fy_contents_emit(const fy_contents *r, uint32_t work, const void *data, int64_t shown, int64_t most)
+{
+    fy_ref first;
+    if (!fy_log_is_on()) return;
+    reader c = reader_of(r, data, most);
+    if (r->layout.numel < shown) shown = r->layout.numel;
+    double *list = fy_ref_alloc((size_t)shown * sizeof *list, &first);
+    for (int64_t i = 0; list && i < shown; i++) list[i] = element(&c, i);
+    summary s = summarize(&c);
+    bool none = s.seen == s.nan; /* all NaN, or empty: no minimum */
+    bool finite = s.seen > s.nan + s.inf;
+    FY_EMIT(r->at, values, .tensor = r->tensor, .version = r->version, .work = work, .first = 0, .data = first,
+            .count = r->layout.numel, .seen = s.seen, .min = none ? NAN : s.min, .max = none ? NAN : s.max,
+            .mean = none ? NAN : s.total / (double)(s.seen - s.nan), .nan = s.nan, .inf = s.inf,
+            .from = finite ? s.from : NAN, .to = finite ? s.to : NAN, .bins = histogram(&c, &s));
+}
+
+bool fy_results_are_logged(void)
+{
+    static _Atomic int known;
+    enum { UNKNOWN, OFF, ON };
+    int value = atomic_load_explicit(&known, memory_order_relaxed);
+    if (value == UNKNOWN) {
+        const char *own = getenv("FERRY_VALUES");
+        value = fy_setting_is_on(own && *own ? "FERRY_VALUES" : "FERRY_VIEW") ? ON : OFF;
+        atomic_store_explicit(&known, value, memory_order_relaxed);
+    }
+    return value == ON && fy_log_is_on();
+}
+
+void fy_result_emit(const fy_contents *r, uint32_t work, const void *data)
+{
+    static _Atomic int64_t emitted;
+    if (r->tensor && atomic_fetch_add_explicit(&emitted, 1, memory_order_relaxed) < MOST_RESULTS)
+        fy_contents_emit(r, work, data, RESULT_SHOWN, MOST_SUMMARIZED);
+}

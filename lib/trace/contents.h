@@ -1,0 +1,18 @@
+/* contents.h: the contents of a tensor as an event: its first elements, and a summary of all of them. */
+#ifndef FERRY_CONTENTS_H
+#define FERRY_CONTENTS_H
+
+#include "run_work.h"
+
+/* data: the tensor's first element, in memory that the host can read. work: the copy or op that wrote it; 0: the host
+ * read or wrote it. shown: elements that the event holds at most; most: elements that the summary is made of at most,
+ * evenly spaced. Nothing without a log. */
+void fy_contents_emit(const fy_contents *r, uint32_t work, const void *data, int64_t shown, int64_t most);
+
+/* FERRY_VALUES=1, or FERRY_VIEW=1: is the result of every copy and op logged as well? Not on a real card, where it
+ * would have to be copied for that. */
+bool fy_results_are_logged(void);
+/* Of the first results of a run, as too many would fill its log; nothing if r->tensor is 0. */
+void fy_result_emit(const fy_contents *r, uint32_t work, const void *data);
+
+#endif
