@@ -120,11 +120,11 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
     G(answer, "\"name\":\"c\",\"tensor\":4,\"storage\":4,\"device\":\"cuda:0\"", \
       .name = TEXT("c"), .tensor = 4, .storage = 4, .device = 1) \
     G(values, "\"tensor\":4,\"version\":1,\"work\":6,\"first\":0,\"data\":[1,-2.5,\"nan\",\"inf\",\"-inf\"],\"count\":5," \
-      "\"seen\":5,\"min\":-2.5,\"max\":\"inf\",\"mean\":0.1,\"nan\":1,\"inf\":2,\"from\":-2.5,\"to\":1," \
+      "\"seen\":5,\"min\":-2.5,\"max\":\"inf\",\"mean\":0.1,\"nan\":1,\"inf\":2,\"range\":[-2.5,1]," \
       "\"bins\":[1,0,1]", \
       .tensor = 4, .version = 1, .work = 6, .data = LIST(double, 1, -2.5, (double)NAN, (double)INFINITY, -(double)INFINITY), \
-      .count = 5, .seen = 5, .min = -2.5, .max = (double)INFINITY, .mean = 0.1, .nan = 1, .inf = 2, .from = -2.5, \
-      .to = 1, .bins = LIST(double, 1, 0, 1)) \
+      .count = 5, .seen = 5, .min = -2.5, .max = (double)INFINITY, .mean = 0.1, .nan = 1, .inf = 2, \
+      .range = LIST(double, -2.5, 1), .bins = LIST(double, 1, 0, 1)) \
     G(error, "\"code\":\"shape\",\"message\":\"no \\\"fit\\\"\",\"hint\":\"reshape\",\"call\":\"fy_add(a, b)\"," \
       "\"caused_by\":3", \
       .code = TEXT("shape"), .message = TEXT("no \"fit\""), .hint = TEXT("reshape"), .call = TEXT("fy_add(a, b)"), \

@@ -71,7 +71,6 @@ static fy_ref histogram(const reader *c, const summary *s)
     int64_t finite = s->seen - s->nan - s->inf;
     double counts[MOST_BINS] = {0}, range = s->to / 2 - s->from / 2; /* halves, as the range itself may be infinite */
     int parts = finite < 16 ? 4 : finite < MOST_BINS * MOST_BINS ? (int)ceil(sqrt((double)finite)) : MOST_BINS;
-    if (finite < 2) return 0;
     if (s->from >= s->to) parts = 1;
     for (int64_t i = 0; i < c->layout->numel; i += c->step) {
         double v = element(c, i);
@@ -92,11 +91,12 @@ void fy_contents_emit(const fy_contents *r, uint32_t work, const void *data, int
     for (int64_t i = 0; list && i < shown; i++) list[i] = element(&c, i);
     summary s = summarize(&c);
     bool none = s.seen == s.nan; /* all NaN, or empty: no minimum */
-    bool finite = s.seen > s.nan + s.inf;
+    bool spread = s.seen - s.nan - s.inf >= 2;
     FY_EMIT(r->at, values, .tensor = r->tensor, .version = r->version, .work = work, .first = 0, .data = first,
             .count = r->layout.numel, .seen = s.seen, .min = none ? NAN : s.min, .max = none ? NAN : s.max,
             .mean = none ? NAN : s.total / (double)(s.seen - s.nan), .nan = s.nan, .inf = s.inf,
-            .from = finite ? s.from : NAN, .to = finite ? s.to : NAN, .bins = histogram(&c, &s));
+            .range = spread ? fy_ref_bytes((double[]){s.from, s.to}, 2 * sizeof(double)) : 0,
+            .bins = spread ? histogram(&c, &s) : 0);
 }
 
 bool fy_results_are_logged(void)

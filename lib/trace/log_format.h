@@ -22,7 +22,7 @@ enum {
     FY_LOG_VERSION = 2,
     FY_LOG_ALIGN = 65536,     /* alignment of head, slots and arena: a multiple of any page size */
     FY_PAYLOAD_BYTES = 48,
-    FY_RECORD_MAX = 112,      /* the largest record */
+    FY_RECORD_MAX = 96,       /* the largest record */
     FY_VERDICT_SLOTS = 1024,  /* 64 KiB: a multiple of FY_LOG_ALIGN, as all parts of the file */
     FY_VERDICT_ARENA = 4 * FY_LOG_ALIGN,
     FY_LOG_MIN = 16,          /* the smallest limit */

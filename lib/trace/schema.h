@@ -246,15 +246,14 @@
         FIELD(values, INT, first, "first element, row-major") \
         FIELD(values, NUMS, data, "values; all of them for an answer of up to 65536 elements") \
         FIELD(values, INT, count, "elements in the tensor") \
-        FIELD(values, INT, seen, "elements that the following are of: all, or so many, evenly spaced") \
+        FIELD(values, OPT, seen, "elements that the following are of: all, or so many, evenly spaced") \
         FIELD(values, REAL, min, "smallest") \
         FIELD(values, REAL, max, "largest") \
         FIELD(values, REAL, mean, "mean") \
         FIELD(values, INT, nan, "how many are NaN") \
-        FIELD(values, INT, inf, "how many are infinite") \
-        FIELD(values, REAL, from, "smallest of the finite ones") \
-        FIELD(values, REAL, to, "largest of the finite ones") \
-        FIELD(values, NUMS, bins, "how many finite ones lie in each of equal parts of from to to; absent: fewer than 2") \
+        FIELD(values, OPT, inf, "how many are infinite") \
+        FIELD(values, NUMS, range, "smallest and largest of the finite ones; absent: fewer than 2") \
+        FIELD(values, NUMS, bins, "how many finite ones lie in each of so many equal parts of the range") \
     END(values) \
     KIND(error, "a call failed") \
         FIELD(error, STR, code, "device_mismatch, shape, device, oom, use_after_free, device_pointer ...") \

@@ -158,7 +158,7 @@ test('a copy is told as a copy, also where its values come before it', () => {
 });
 
 test('a summary is of as many elements as it was made of, its histogram too', () => {
-  const many = { ...told(1, 1, [0, 1]), count: 6, seen: 3, nan: 1, inf: 0, from: 0, to: 8, bins: [1, 0, 1] };
+  const many = { ...told(1, 1, [0, 1]), count: 6, seen: 3, nan: 1, inf: 0, range: [0, 8], bins: [1, 0, 1] };
   const { summary, bins } = look(open([{ kind: 'session', devices: [] }, alloc, whole, { kind: 'op', id: 1, out: [use(1, 1)], in: [] }, many]), 4, 1, 1).values;
   const words = Object.fromEntries(summary);
   assert.deepEqual([words.NaN, words.Inf, words.of], ['1 of 3', '0', '3 of 6 elements, evenly spaced']);

@@ -141,7 +141,8 @@ function summaryOf(e, dtype) {
 // How the finite values are spread: as logged, or where the log has all of them.
 function binsOf(e) {
   const counts = list(e.bins).filter((n) => n >= 0);
-  if (counts.length && isFinite(e.from) && isFinite(e.to)) return { bins: { from: e.from, to: e.to, counts, of: counts.reduce((a, b) => a + b) }, why: '' };
+  const [from, to] = list(e.range);
+  if (counts.length && isFinite(from) && isFinite(to)) return { bins: { from, to, counts, of: counts.reduce((a, b) => a + b) }, why: '' };
   return binsOfData(e);
 }
 
