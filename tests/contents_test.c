@@ -47,7 +47,7 @@ TEST(a_result_on_the_cpu_is_told_after_its_op)
     }
 }
 
-TEST(a_result_on_the_card_is_told_when_it_is_executed)
+TEST(a_result_on_the_card_is_told_when_executed)
 {
     (void)state;
     FY_SCOPE
@@ -68,7 +68,7 @@ TEST(a_result_on_the_card_is_told_when_it_is_executed)
     }
 }
 
-TEST(a_copy_that_does_not_block_is_told_when_it_is_done)
+TEST(a_copy_that_does_not_block_is_told_when_done)
 {
     (void)state;
     FY_SCOPE
@@ -143,7 +143,7 @@ TEST(a_summary_counts_nan_and_infinity_apart)
     }
 }
 
-TEST(a_histogram_has_room_for_the_largest_numbers_and_for_equal_ones)
+TEST(a_histogram_takes_the_largest_numbers_and_equal_ones)
 {
     (void)state;
     FY_SCOPE
@@ -230,12 +230,12 @@ int main(void)
     recorded_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_result_on_the_cpu_is_told_after_its_op, quiet),
-        cmocka_unit_test_setup(a_result_on_the_card_is_told_when_it_is_executed, quiet),
-        cmocka_unit_test_setup(a_copy_that_does_not_block_is_told_when_it_is_done, quiet),
+        cmocka_unit_test_setup(a_result_on_the_card_is_told_when_executed, quiet),
+        cmocka_unit_test_setup(a_copy_that_does_not_block_is_told_when_done, quiet),
         cmocka_unit_test_setup(a_race_is_told_as_the_poison_that_it_makes, quiet),
         cmocka_unit_test_setup(elements_are_told_in_the_order_of_the_tensor, quiet),
         cmocka_unit_test_setup(a_summary_counts_nan_and_infinity_apart, quiet),
-        cmocka_unit_test_setup(a_histogram_has_room_for_the_largest_numbers_and_for_equal_ones, quiet),
+        cmocka_unit_test_setup(a_histogram_takes_the_largest_numbers_and_equal_ones, quiet),
         cmocka_unit_test_setup(of_a_large_tensor_elements_in_even_distances_are_summarized, quiet),
     };
     failed += cmocka_run_group_tests_name("contents", tests, NULL, NULL);

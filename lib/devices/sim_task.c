@@ -54,7 +54,7 @@ void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races)
     if (!dst || !src || !w->bytes) return;
     if (races) memset(dst, FY_SIM_POISON, w->bytes);
     else memmove(dst, src, w->bytes);
-    fy_result_emit(&w->contents, w->id, dst);
+    if (w->contents.tensor) fy_result_emit(&w->contents, w->id, dst);
 }
 
 /* ---- kernels ---- */
@@ -100,7 +100,7 @@ static void run(fy_sim *s, fy_task *t)
     }
 
     if (t->races & FY_RACE_OUT) poison(&w->out);
-    if (!fault) fy_result_emit(&w->contents, w->id, w->out.data);
+    if (w->contents.tensor && !fault) fy_result_emit(&w->contents, w->id, w->out.data);
     for (int i = 0; t->races && i < w->nin; i++) free(replaced[i]);
 }
 

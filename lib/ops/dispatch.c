@@ -121,7 +121,7 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     w->stream = fy_stream_current(dev);
     w->races.own = w->races.n = 0;
     w->contents.tensor = 0;
-    if (fy_results_are_logged()) w->contents = fy_contents_of(c->at, out, fy_storage_version(out->storage) + 1);
+    if (fy_results_are_logged) w->contents = fy_contents_of(c->at, out, fy_storage_version(out->storage) + 1);
     note_accesses(c, dev, w, in, out, &launch);
     fy_launch_check(&launch, &w->races);
 
@@ -135,7 +135,7 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     }
     fy_use writes = {out->id, out->storage->id, fy_storage_written(out->storage)};
     uint64_t seq = record(c, dev, w, reads, n, writes, &launch);
-    if (dev->number == 0) fy_result_emit(&w->contents, w->id, fy_first_element(out));
+    if (dev->number == 0 && w->contents.tensor) fy_result_emit(&w->contents, w->id, fy_first_element(out));
     return dev->number == 0 || fy_launch_record_issued(c->at, dev, w->stream, w->id, seq);
 }
 

@@ -36,7 +36,7 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
     uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = version, .first = 0,
                            .count = fy_numel(x), .via = (uint8_t)via);
     fy_host_access_tensor(at, x, true, seq);
-    if (via == FY_WORD_given || !fy_results_are_logged()) return; /* those of an input are always logged */
+    if (via == FY_WORD_given || !fy_results_are_logged) return; /* those of an input are always logged */
     fy_contents r = fy_contents_of(at, x, version);
     fy_result_emit(&r, 0, fy_first_element(x));
 }

@@ -90,7 +90,7 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     fy_launch_check(&launch, &w.races);
     /* Of what the host has waited for, this logs the values; of the rest the simulated card, when it executes the copy.
      */
-    bool values = fy_results_are_logged(), later = !to_host || (o->async && w.pinned);
+    bool values = fy_results_are_logged, later = !to_host || (o->async && w.pinned);
     if (values) contents = fy_contents_of(at, dst, fy_storage_version(to) + 1);
     if (values && later) w.contents = contents;
     if (!card->backend->copy(card, &w)) return fail_copy(at, card, &w, &launch);

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "contents.h"
 #include "device.h"
 #include "event.h"
 #include "log.h"
@@ -142,6 +143,7 @@ static bool open_log(int fd, char *err, size_t room)
 {
     bool open = fy_log_adopt(fd, err, room);
     close(fd); /* the mapping stays valid */
+    if (open) fy_results_configure();
     if (!open) fy_trace_forget(true);
     return open;
 }

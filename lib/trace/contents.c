@@ -2,7 +2,6 @@
 #include "contents.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "dtype.h"
@@ -99,22 +98,17 @@ void fy_contents_emit(const fy_contents *r, uint32_t work, const void *data, int
             .bins = spread ? histogram(&c, &s) : 0);
 }
 
-bool fy_results_are_logged(void)
+_Atomic bool fy_results_are_logged;
+
+void fy_results_configure(void)
 {
-    static _Atomic int known;
-    enum { UNKNOWN, OFF, ON };
-    int value = atomic_load_explicit(&known, memory_order_relaxed);
-    if (value == UNKNOWN) {
-        const char *own = getenv("FERRY_VALUES");
-        value = fy_setting_is_on(own && *own ? "FERRY_VALUES" : "FERRY_VIEW") ? ON : OFF;
-        atomic_store_explicit(&known, value, memory_order_relaxed);
-    }
-    return value == ON && fy_log_is_on();
+    const char *own = getenv("FERRY_VALUES");
+    fy_results_are_logged = fy_setting_is_on(own && *own ? "FERRY_VALUES" : "FERRY_VIEW");
 }
 
 void fy_result_emit(const fy_contents *r, uint32_t work, const void *data)
 {
     static _Atomic int64_t emitted;
-    if (r->tensor && atomic_fetch_add_explicit(&emitted, 1, memory_order_relaxed) < MOST_RESULTS)
+    if (atomic_fetch_add_explicit(&emitted, 1, memory_order_relaxed) < MOST_RESULTS)
         fy_contents_emit(r, work, data, RESULT_SHOWN, MOST_SUMMARIZED);
 }

@@ -134,7 +134,7 @@ const onCard = () => open([
   { kind: 'end', status: 0, live: [] },
 ]);
 
-test('a result is known from when its work is done, wherever the log has it', () => {
+test('a result is known when its work is done', () => {
   const known = (seq, t) => {
     const { source, since, at } = look(onCard(), seq, 1, 1, { t }).values;
     return [source ? `${source.how} at line ${source.line}: ${at(0)}` : '', since ? `line ${since.line} until ${since.until}` : ''];
@@ -147,7 +147,7 @@ test('a result is known from when its work is done, wherever the log has it', ()
   assert.deepEqual(look(onCard(), 6).values.ends, [40, 90]);
 });
 
-test('a copy is told as a copy, also where its values come before it', () => {
+test('values of a copy may come before its event', () => {
   const one = open([
     { kind: 'session', devices: [] }, alloc, whole,
     told(7, 1, [1, 2, 3, 4, 5, 6]), { kind: 'copy', line: 5, id: 7, src: { tensor: 9, storage: 9 }, dst: { tensor: 1, storage: 1, version: 1 }, bytes: 24, dir: 'd2h' }, { kind: 'complete', id: 7, start: 0, end: 45 },
@@ -157,7 +157,7 @@ test('a copy is told as a copy, also where its values come before it', () => {
   assert.deepEqual([source.how, source.seq, since], ['copied', 4, null]);
 });
 
-test('a summary is of as many elements as it was made of, its histogram too', () => {
+test('a summary says of how many elements it is', () => {
   const many = { ...told(1, 1, [0, 1]), count: 6, seen: 3, nan: 1, inf: 0, range: [0, 8], bins: [1, 0, 1] };
   const { summary, bins } = look(open([{ kind: 'session', devices: [] }, alloc, whole, { kind: 'op', id: 1, out: [use(1, 1)], in: [] }, many]), 4, 1, 1).values;
   const words = Object.fromEntries(summary);

@@ -98,7 +98,7 @@ check('values, NaN and a histogram are text and picture', async () => {
   await server.close();
 });
 
-check('by clock, the result of a copy comes when the copy is done', async (t) => {
+check('by clock, a result comes when its work is done', async (t) => {
   const { lines, events, remove } = trace(DEMO, { FERRY_VALUES: '1' });
   const server = await serve({ runs: [{ lines }] });
   t.after(() => server.close() && remove());
@@ -119,7 +119,7 @@ check('by clock, the result of a copy comes when the copy is done', async (t) =>
   await done(page);
 });
 
-check('without values in the log, the inspector says how to get them', async () => {
+check('where values are missing, it says how to get them', async () => {
   const page = await stage.open(stage.view.url);
   await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));
   await click(page, 'moved');
