@@ -1,5 +1,6 @@
 // instant_test.mjs: what is so at one moment of the clock, on logs, without a browser.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { placeOf } from '../../www/model/host.js';
 import { instant, worksOf } from '../../www/model/instant.js';
@@ -186,6 +187,16 @@ test('a moment says what runs, and who waits', () => {
   const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);
   const { start, end } = events.find((e) => e.kind === 'complete' && e.id === copy.id);
   assert.match(momentSentence(one, instant(one, (start + end) / 2)), new RegExp(`^Line ${copy.line} waits while .* go from CPU RAM to GPU VRAM`));
+});
+
+test('a copy between cards says why it goes through RAM', () => {
+  const events = (name) => readFileSync(new URL(`./scenes/${name}.jsonl`, import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  const words = 'through CPU RAM, as the two cards cannot reach each other';
+  const [far, near] = ['two-cards-no-peer', 'two-cards-peer'].map((name) => open(events(name)));
+  assert.match(momentSentence(far, instant(far, 610000)), new RegExp(`go to GPU VRAM of cuda:1 in the default stream \\(${words}\\)`));
+  assert.doesNotMatch(momentSentence(near, instant(near, 569000)), /through/);
+  const copy = far.steps.find((step) => far.events.slice(step.from, step.to + 1).some((e) => e.dir === 'p2p'));
+  assert.match(stepSentence(far.events, copy, far.names), new RegExp(words));
 });
 
 test('a moment says first what went wrong', () => {

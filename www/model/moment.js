@@ -4,7 +4,7 @@
 import { int } from './fields.js';
 import { lostWords } from './reach.js';
 import * as units from './units.js';
-import { and, awaited, memoryName, processor, sentence, stream } from './words.js';
+import { after, and, awaited, memoryName, processor, sentence, stream, wayOf } from './words.js';
 
 const WRONG = ['error', 'oom', 'data_race'];
 const NAMED = 3; // works that are named; of more, the number
@@ -37,9 +37,8 @@ const who = ({ th, event }) => {
 function hostSentence(call, names) {
   const { event: e } = call;
   if (e.kind === 'copy') {
-    const staged = e.route === 'staged' ? ', through the staging buffer' : '';
     const verb = e.was_async ? 'issues a copy:' : 'waits while';
-    return `${who(call)} ${verb} ${moved(e, names)}${staged}.`;
+    return `${who(call)} ${verb} ${moved(e, names)}${after(wayOf(e))}.`;
   }
   if (e.kind === 'sync') return `${who(call)} waits for ${awaited(e)}.`;
   if (e.kind === 'op') return `${who(call)} ${!e.device || e.device === 'cpu' ? 'computes' : 'launches'} ${e.name ?? 'an operation'} on ${processor(e.device)}.`;
@@ -66,6 +65,9 @@ function beside(works, events, names) {
 }
 
 function workWords(e, names) {
-  if (e.kind === 'copy') return `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go to ${memoryName(e.dst?.device)} in ${stream(e)}`;
+  if (e.kind === 'copy') {
+    const way = e.dir === 'p2p' && wayOf(e) ? ` (${wayOf(e)})` : '';
+    return `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go to ${memoryName(e.dst?.device)} in ${stream(e)}${way}`;
+  }
   return `${e.name ?? 'an operation'} runs on ${e.device === 'cpu' ? 'the CPU' : `${processor(e.device)} in ${stream(e)}`}`;
 }

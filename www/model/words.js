@@ -303,6 +303,14 @@ const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${uni
 // What holds the result, where a call has just allocated it.
 const fresh = (who, alloc) => `${who}, newly allocated in ${memoryName(alloc.device)}`;
 
+/** What a copy goes through, and why. */
+export function wayOf(e) {
+  if (e.route === 'staged') return 'through the staging buffer';
+  return e.route === 'host' && e.dir === 'p2p' ? 'through CPU RAM, as the two cards cannot reach each other' : '';
+}
+
+export const after = (words) => words && `, ${words}`;
+
 /** alloc: the allocation of the destination, if it is part of the same call. */
 function copied(e, n, alloc = null) {
   const from = e.src?.device;
@@ -310,8 +318,7 @@ function copied(e, n, alloc = null) {
   const name = n.used(e.src?.tensor, e);
   const over = (from === 'cpu') !== (to === 'cpu') ? 'over the bus ' : '';
   const into = alloc?.storage === e.dst?.storage && alloc ? fresh(n.tensor(e.dst?.tensor), alloc) : memoryName(to);
-  const via = e.route === 'staged' ? ', through the staging buffer' : '';
-  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${into}${side(e)}${via}${because[e.why] ?? ''}.`;
+  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${into}${side(e)}${after(wayOf(e))}${because[e.why] ?? ''}.`;
 }
 
 /** alloc: the allocation of the result, if it is part of the same call. */

@@ -92,7 +92,7 @@ function drawOp(c, { theme: th, names }, r, a, queued) {
 // How far it is and what comes next; longest first.
 function progressOf(a, queued) {
   const [percent, time] = [`${Math.floor(a.m * 100)} %`, units.time(a.time)];
-  const phases = { queued: [a.device === 'cpu' ? '' : 'queued'], done: [time] };
+  const phases = { queued: [a.device === 'cpu' ? '' : 'queued'], done: [`computed in ${time}`, time] };
   const said = phases[a.phase] ?? [`${percent} of ${time}`, percent];
   if (!queued.length) return said;
   const names = queued.slice(0, 2).map((op) => op.name).join(', ');
