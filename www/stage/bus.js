@@ -6,7 +6,7 @@
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { arrow, path, rounded, text } from './canvas_util.js';
-import { boxOf, lengthOf, packet, route } from './route.js';
+import { boxOf, lengthOf, packet, pointAt, route } from './route.js';
 
 /** Lanes, staging buffers and the scale; drawn below everything that moves. */
 export function drawBus(c, scene) {
@@ -206,7 +206,7 @@ export function drawCopy(c, scene, a) {
   drawBeside(c, scene, a, progress(scene, a));
 }
 
-function drawPacket(c, { scale }, { points, thick }, [from, to], { hue, pattern }) {
+function drawPacket(c, { scale, theme: th }, { points, thick }, { from, to, isCut }, { hue, pattern }) {
   if (to <= from) return;
   const length = lengthOf(points);
   c.save();
@@ -218,6 +218,23 @@ function drawPacket(c, { scale }, { points, thick }, [from, to], { hue, pattern 
   c.beginPath();
   points.forEach((p, i) => (i ? c.lineTo(...p) : c.moveTo(...p)));
   c.stroke();
+  c.restore();
+  if (isCut) drawCut(c, th, pointAt(points, from * length + CUT), thick);
+}
+
+const CUT = 10; // px behind the tail of a packet that is longer than its lane
+
+// A double stroke across it, as where an axis is broken.
+function drawCut(c, th, { x, y, dx, dy }, thick) {
+  const half = thick / 2 + 2;
+  c.save();
+  c.translate(x, y);
+  c.rotate(Math.atan2(dy, dx));
+  for (const [color, w] of [[th.ink, 6.5], [th.paper, 4]]) {
+    c.strokeStyle = color;
+    c.lineWidth = w;
+    line(c, [-2.5, half], [2.5, -half]);
+  }
   c.restore();
 }
 

@@ -93,17 +93,28 @@ function doorstep(layout, box, x) {
 
 export const lengthOf = (points) => points.slice(1).reduce((sum, p, i) => sum + distance(points[i], p), 0);
 
+/** The point so many px along a path, and the direction there: {x, y, dx, dy}. */
+export function pointAt(points, px) {
+  let i = 1;
+  while (i < points.length - 1 && px > distance(points[i - 1], points[i])) px -= distance(points[i - 1], points[i++]);
+  const [[x, y], to] = [points[i - 1], points[i]];
+  const of = Math.max(1e-9, distance(points[i - 1], to));
+  const [dx, dy] = [(to[0] - x) / of, (to[1] - y) / of];
+  return { x: x + dx * px, y: y + dy * px, dx, dy };
+}
+
 // The fraction of the path that lies before point n of it.
 const shareUpTo = (points, n) => lengthOf(points.slice(0, n + 1)) / Math.max(1, lengthOf(points));
 
 /**
- * The stretch [from, to] of a leg that the packet of a hop covers, by length: it is as long as its bytes at the scale of their
- * box, and what has arrived is no longer in it. While the engine starts up, the head goes ahead to the end of the lane.
- * hop: {bytes, done, reach} of transfer.js; scale: px a byte.
+ * The stretch of a leg that the packet of a hop covers, by length, {from, to, isCut}: it is as long as its bytes at the scale
+ * of their box, and what has arrived is no longer in it; isCut: it is longer than its lane, which shows its head. While the engine
+ * starts up, the head goes ahead to the end of the lane. hop: {bytes, done, reach} of transfer.js; scale: px a byte.
  */
 export function packet({ points, band: [start, end] }, { bytes, done, reach }, scale) {
   const length = Math.max(3, bytes * scale) / Math.max(1, lengthOf(points));
   const head = start + (end - start) * reach;
   const left = bytes > 0 ? 1 - done / bytes : 0;
-  return [Math.max(start, head - length * left), head];
+  const tail = head - length * left;
+  return { from: Math.max(start, tail), to: head, isCut: reach >= 1 && tail < start - 1e-9 };
 }
