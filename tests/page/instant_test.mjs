@@ -190,9 +190,8 @@ test('a moment says what runs, and who waits', () => {
 });
 
 test('a copy between cards says why it goes through RAM', () => {
-  const events = (name) => readFileSync(new URL(`./scenes/${name}.jsonl`, import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
   const words = 'through CPU RAM, as the two cards cannot reach each other';
-  const [far, near] = ['two-cards-no-peer', 'two-cards-peer'].map((name) => open(events(name)));
+  const [far, near] = ['two-cards-no-peer', 'two-cards-peer'].map((name) => open(sceneOf(name)));
   assert.match(momentSentence(far, instant(far, 610000)), new RegExp(`go to GPU VRAM of cuda:1 in the default stream \\(${words}\\)`));
   assert.doesNotMatch(momentSentence(near, instant(near, 569000)), /through/);
   const copy = far.steps.find((step) => far.events.slice(step.from, step.to + 1).some((e) => e.dir === 'p2p'));
@@ -468,6 +467,16 @@ test('a short copy has half of its step', () => {
 });
 
 // ---- lines --------------------------------------------------------------------------------------
+
+const sceneOf = (name) => readFileSync(new URL(`./scenes/${name}.jsonl`, import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+
+test('a program of views has a step for each of its lines', () => {
+  const events = sceneOf('views');
+  const lines = new Set(events.filter((e) => e.line > 0 && e.kind === 'tensor').map((e) => e.line));
+  assert.ok(lines.size >= 4, 'a tensor, and views of it');
+  const { steps } = open(events);
+  assert.deepEqual([...new Set(steps.map((s) => s.line))].filter((line) => line > 0), [5, 6, 7, 8, 9, 10]);
+});
 
 for (const [name, events] of logs()) {
   test(`${name}: every line that made an event is a step's`, () => {

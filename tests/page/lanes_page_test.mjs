@@ -29,7 +29,7 @@ check('the lanes are in sight at every size, and with every panel open', async (
     const edge = await page.evaluate(() => document.querySelector('main').getBoundingClientRect().top); // what scrolls is cut there
     assert.ok(height > 60 && top >= Math.max(0, edge - 0.5) && bottom <= high + 0.5, `${what}: ${top} to ${bottom} of ${high}`);
   };
-  for (const [width, height] of [[1440, 900], [1280, 720], [1280, 380], [1024, 768], [390, 844]]) {
+  for (const [width, height] of [[1440, 900], [1280, 720], [1280, 380], [1024, 768], [853, 480], [390, 844], [390, 664]]) {
     const page = await stage.open(server.url, { viewport: { width, height } });
     await page.waitForFunction(() => document.getElementById('path').textContent && window.ferry.idle !== undefined);
     if (await page.locator('#tab-watch').isVisible()) await page.locator('#tab-watch').click();
@@ -42,6 +42,15 @@ check('the lanes are in sight at every size, and with every panel open', async (
       await page.evaluate(() => scrollTo(0, 0));
       await inSight(page, `${width}x${height} ${button}`);
     }
+    await page.locator('#as-table').click();
+    for (const tab of ['results', 'learn', 'watch'].map((name) => page.locator(`#tab-${name}`))) {
+      if (!await tab.isVisible()) continue;
+      await tab.click();
+      await inSight(page, `${width}x${height} ${await tab.innerText()}`);
+    }
+    await page.keyboard.press('i');
+    await page.locator('#inspector').waitFor();
+    await inSight(page, `${width}x${height} inspector`);
     await page.evaluate(() => [document.documentElement, document.querySelector('main'), document.getElementById('watch')].forEach((of) => of.scrollTo(0, of.scrollHeight)));
     await inSight(page, `${width}x${height} scrolled down`);
     await done(page);

@@ -21,7 +21,8 @@
 static const char icon_link[] = "<link rel=\"icon\" href=\"./icon.svg\" type=\"image/svg+xml\">";
 static const char editor_link[] = "<link rel=\"stylesheet\" href=\"./library/codemirror.css\">\n"
                                   "<link rel=\"stylesheet\" href=\"./lessons/lessons.css\">";
-static const char style_link[] = "<link rel=\"stylesheet\" href=\"./style.css\">";
+static const char style_link[] = "<link rel=\"stylesheet\" href=\"./style.css\">\n"
+                                 "<link rel=\"stylesheet\" href=\"./phone.css\">";
 static const char licence_link[] =
     "<p class=\"small\">The editor is CodeMirror: <a href=\"./licences.txt\" target=\"_blank\">licence</a>.</p>";
 static const char script_link[] = "<script type=\"module\" src=\"./main.js\"></script>";
@@ -56,7 +57,7 @@ static void write_icon(FILE *out, const asset *icon)
     fputs("\">", out);
 }
 
-static bool write_head(FILE *out, const asset *style, const asset *script, const asset *icon)
+static bool write_head(FILE *out, const asset *const *styles, const asset *script, const asset *icon)
 {
     uint64_t random[2];
     char nonce[33];
@@ -68,7 +69,7 @@ static bool write_head(FILE *out, const asset *style, const asset *script, const
             nonce, nonce);
     write_icon(out, icon);
     fprintf(out, "\n<style nonce=\"%s\">", nonce);
-    fwrite(style->data, 1, style->size, out);
+    for (int i = 0; i < 2; i++) fwrite(styles[i]->data, 1, styles[i]->size, out);
     fprintf(out, "</style>\n<script type=\"module\" nonce=\"%s\">", nonce);
     fwrite(script->data, 1, script->size, out);
     fputs("</script>\n", out);
@@ -111,13 +112,14 @@ static const char *write_to(FILE *out, const char *page, const char *end, const 
 bool page_file_write(FILE *out, feed *f, const char *label, const fy_text *findings, char *err, size_t room)
 {
     *err = '\0';
-    const asset *index = file("/index.html", err, room), *style = file("/style.css", err, room);
+    const asset *index = file("/index.html", err, room);
+    const asset *styles[] = {file("/style.css", err, room), file("/phone.css", err, room)};
     const asset *icon = file("/icon.svg", err, room), *script = file("/main.js", err, room);
-    bool ok = index && style && icon && script;
+    bool ok = index && styles[0] && styles[1] && icon && script;
     const char *at = ok ? (const char *)index->data : NULL, *end = ok ? at + index->size : NULL;
     static const char *const links[] = {icon_link, editor_link, style_link, script_link};
     for (size_t i = 0; at && i < sizeof links / sizeof *links; i++) at = write_to(out, at, end, links[i]);
-    if (at && !write_head(out, style, script, icon)) {
+    if (at && !write_head(out, styles, script, icon)) {
         snprintf(err, room, "the system has no random numbers");
         ok = false;
     }
