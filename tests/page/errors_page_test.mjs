@@ -1,8 +1,8 @@
 // errors_page_test.mjs: errors as they are drawn: where the page is red, and what it says; and that nothing else is red.
 import assert from 'node:assert/strict';
-import { bench, check, done, go } from './browser.mjs';
+import { bench, check, done, go, settle } from './browser.mjs';
 import { serve } from './dev.mjs';
-import { logs } from './logs.mjs';
+import { logs, random, spoilt } from './logs.mjs';
 import * as mishaps from './mishaps.mjs';
 
 const stage = bench();
@@ -164,6 +164,23 @@ check('red is only for errors: no other step of a golden log has a pixel of it',
     const { scanned, at } = await page.evaluate(scan, { wrong: ['error', 'oom', 'data_race'], every });
     assert.equal(at, -1, `${name}, event ${at}`);
     assert.ok(scanned > 3, name);
+    await done(page);
+  }
+});
+
+check('malformed events never stop the page', async (t) => {
+  const next = random(23);
+  for (const name of ['demo-01-where-am-i', 'overlap', 'handmade-graded']) {
+    const lines = spoilt(logs().get(name), next).map((e, seq) => JSON.stringify(e && typeof e === 'object' && !Array.isArray(e) ? { ...e, seq } : { seq, odd: e }));
+    const server = await serve({ runs: [{ lines }] });
+    t.after(() => server.close());
+    const page = await stage.open(server.url, { reducedMotion: 'reduce' });
+    await page.waitForFunction((n) => window.ferry?.events.length >= n, lines.length);
+    for (let i = 0; i < 8; i++) {
+      await go(page, Math.floor(next() * lines.length));
+      await page.keyboard.press(['i', 't', 'ArrowRight'][i % 3]);
+      await settle(page);
+    }
     await done(page);
   }
 });

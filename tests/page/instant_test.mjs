@@ -10,7 +10,7 @@ import { actions, waitIn } from '../../www/model/step_actions.js';
 import { progress, transfer } from '../../www/model/transfer.js';
 import * as units from '../../www/model/units.js';
 import { stepSentence } from '../../www/model/words.js';
-import { logs, random } from './logs.mjs';
+import { logs, random, spoilt } from './logs.mjs';
 
 const open = (events) => {
   const one = run({ run: 1 });
@@ -281,15 +281,9 @@ test('work without an end stays in flight', () => {
 
 test('malformed events never make a moment throw', () => {
   const next = random(3);
-  const odd = [null, 'x', NaN, -1, {}, [], [null], { device: 7 }, '0xzz', 1e300];
   for (const events of logs().values()) {
     for (let round = 0; round < 20; round++) {
-      const spoilt = events.map((e) => {
-        if (next() > 0.1) return e;
-        const keys = Object.keys(e);
-        return next() < 0.2 ? odd[Math.floor(next() * odd.length)] : { ...e, [keys[Math.floor(next() * keys.length)]]: odd[Math.floor(next() * odd.length)] };
-      });
-      const one = open(spoilt);
+      const one = open(spoilt(events, next));
       for (const t of moments(one, 5, round + 1)) instant(one, Math.min(t, 1e12));
     }
   }

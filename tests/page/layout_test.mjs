@@ -16,7 +16,9 @@ import { inUse } from '../../www/stage/tag_places.js';
 import { lens } from '../../www/stage/lens.js';
 import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
-import { logs, random, root } from './logs.mjs';
+import { momentSentence } from '../../www/model/moment.js';
+import { stepSentence } from '../../www/model/words.js';
+import { logs, random, root, spoilt } from './logs.mjs';
 
 // The whole run's addresses, as the page knows them; of a state alone, those of its storages.
 function layout(state, w, h, events = [...state.storages.values()].map((s) => ({ kind: 'alloc', ...s })), now = []) {
@@ -247,6 +249,28 @@ for (const [name, events] of logs()) {
     }
   });
 }
+
+test('malformed events never make a picture or its sentences throw', () => {
+  const next = random(17);
+  for (const events of logs().values()) {
+    for (let round = 0; round < 4; round++) {
+      const one = run({ run: 1 });
+      one.take(0, spoilt(events, next));
+      one.ended = true;
+      for (let i = 0; i < 10; i++) {
+        const step = one.steps[Math.floor(next() * one.steps.length)];
+        if (!step) continue;
+        const state = one.at(step.to);
+        const now = instant(one, Math.min(one.span(one.steps.indexOf(step))[1], 1e12));
+        const does = actions(one, step, now.t ?? 0, state);
+        const plan = place(state, one.addresses, 1000, 400, does, one.lostIn(state));
+        for (const a of does.filter(({ type }) => type === 'copy')) route(plan, a);
+        assert.equal(typeof stepSentence(one.events, step, one.names), 'string');
+        assert.equal(typeof momentSentence(one, now), 'string');
+      }
+    }
+  }
+});
 
 test('a map knows of addresses that come later', () => {
   const state = initial();

@@ -32,3 +32,15 @@ export function random(seed) {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
 }
+
+const ODD = [null, 'x', NaN, -1, {}, [], [null], { device: 7 }, '0xzz', 1e300];
+
+/** Events of which every tenth has a wrong field, or is none. next: random(). */
+export function spoilt(events, next) {
+  const odd = () => ODD[Math.floor(next() * ODD.length)];
+  return events.map((e) => {
+    if (next() > 0.1) return e;
+    const keys = Object.keys(e);
+    return next() < 0.2 ? odd() : { ...e, [keys[Math.floor(next() * keys.length)]]: odd() };
+  });
+}
