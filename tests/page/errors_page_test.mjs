@@ -1,5 +1,6 @@
 // errors_page_test.mjs: errors as they are drawn: where the page is red, and what it says; and that nothing else is red.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { bench, check, done, go, settle } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { logs, random, spoilt } from './logs.mjs';
@@ -183,4 +184,21 @@ check('malformed events never stop the page', async (t) => {
     }
     await done(page);
   }
+});
+
+check('a race is drawn with the value that came of it', async (t) => {
+  const events = readFileSync(new URL('./scenes/race.jsonl', import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  const page = await opened(t, events, { reducedMotion: 'reduce' });
+  const words = page.evaluate(() => new Promise((drawn) => {
+    const of = CanvasRenderingContext2D.prototype;
+    const [whole, found] = [of.fillText, []];
+    of.fillText = function (text, ...more) {
+      found.push(text);
+      return whole.call(this, text, ...more);
+    };
+    setTimeout(() => drawn(found.join('|')), 1500);
+  }));
+  await go(page, events.findIndex((e) => e.kind === 'data_race'));
+  assert.match(await words, /line 8 writes.*line 9 reads.*NaN, NaN, NaN …/);
+  await done(page);
 });

@@ -472,6 +472,16 @@ test('a program of views has a step for each of its lines', () => {
   assert.deepEqual([...new Set(steps.map((s) => s.line))].filter((line) => line > 0), [5, 6, 7, 8, 9, 10]);
 });
 
+test('results that a wait brings belong to its step', () => {
+  const events = sceneOf('race');
+  const { steps } = open(events);
+  const results = events.findIndex((e) => e.kind === 'values' && e.work === 4); // of the step before, which the next one waits for
+  const [made, waits] = [steps.findIndex((s) => s.to >= results) - 1, steps.findIndex((s) => s.to >= results)];
+  assert.deepEqual([steps[made].line, steps[waits].line, steps[waits].kind], [9, 10, 'sync']);
+  assert.equal(steps[waits].from, results);
+  assert.ok(events[steps[made].to].t < events[results].t);
+});
+
 for (const [name, events] of logs()) {
   test(`${name}: every line that made an event is a step's`, () => {
     const one = open(events);

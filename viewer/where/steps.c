@@ -51,6 +51,7 @@ struct steps {
     step *all;
     int count, room;
     newest_step call;
+    uint64_t results; /* values of results that were logged since: of the next step (www/model/steps.js) */
     newest_line line;
     file *files; /* files[0] is none */
     int file_count, file_room;
@@ -361,12 +362,17 @@ static void extend(steps *s, const fy_event *e, int number)
 void steps_add(steps *s, const fy_event *e)
 {
     if (e->kind == FY_KIND_source) add_source(s, e);
+    if (s->call.any && e->kind == FY_KIND_values && e->is.values.work) {
+        s->results++;
+        return;
+    }
     int number = intern(s, e, e->file);
     if (!s->call.any || !joins(s, e, number)) {
         s->all = more(s->all, &s->room, s->count, sizeof *s->all);
-        s->all[s->count++] = (step){.from = e->seq, .to = e->seq, .kind = e->kind};
+        s->all[s->count++] = (step){.from = e->seq - s->results, .to = e->seq, .kind = e->kind};
         s->call = (newest_step){.any = true, .th = e->th, .prepares = true, .last_kind = -1};
     }
+    s->results = 0;
     extend(s, e, number);
     int from = learn(s, e, s->count - 1);
     if (from >= 0) join(s, from);

@@ -227,9 +227,9 @@ function valueAfter(run, seq, storage) {
   const seen = new Set([e.tensor, ...list(e.out).map((one) => one?.tensor)].filter(Boolean));
   const wrote = uses(e.out, storage) || object(e.dst).storage === storage;
   if (wrote || !seen.size) return '';
-  const values = run.events.slice(seq + 1, seq + 40).find((one) => one?.kind === 'values' && seen.has(one.tensor));
+  const values = run.events.slice(seq + 1, seq + 40).find((one) => one?.kind === 'values' && seen.has(one.tensor) && (one.work ?? e.id) === e.id);
   const data = list(values?.data);
-  return data.slice(0, 3).map((x) => units.value(x)).join(', ') + (int(values?.count, data.length) > 3 ? ' …' : '');
+  return data.slice(0, 3).map((x) => (x === 'nan' ? 'NaN' : units.value(x))).join(', ') + (int(values?.count, data.length) > 3 ? ' …' : '');
 }
 
 /** What a mistake says of one storage, for its tooltip; '' if it does not concern it. */

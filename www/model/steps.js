@@ -34,9 +34,15 @@ export function steps() {
   const all = [];
   const line = oneCall();
   let call = null; // the newest step, which may go on
+  let results = 0; // logged since: they came when the next call waited for the card
 
   function add(e, seq) {
-    if (!call || !joins(call, e)) all.push((call = begun(e, seq)).step);
+    if (call && kindOf(e) === 'values' && e.work > 0) {
+      results++;
+      return;
+    }
+    if (!call || !joins(call, e)) all.push((call = begun(e, seq - results)).step);
+    results = 0;
     extend(call, e, seq);
     const from = line.learn(e, all.length - 1, all);
     if (from < all.length) join(from);
