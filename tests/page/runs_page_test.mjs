@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { DEMO, FERRY, bench, check, done, ferry, go, open, settle, write } from './browser.mjs';
+import { serve } from './dev.mjs';
 import { golden, logs, root } from './logs.mjs';
 
 const stage = bench();
@@ -53,6 +54,15 @@ check('an exported page shows the run without any request', async () => {
   await page.waitForFunction((n) => window.ferry?.position.step + 1 === n, at + 1);
   assert.equal(await page.locator('#live').innerText(), 'Paused');
   assert.deepEqual(asked, [url, url]);
+  await done(page);
+});
+
+check('a long log that is being opened says how far it is', async (t) => {
+  const server = await serve({ mode: 'view', runs: [{ lines: stage.demo.lines.slice(0, 20), ended: false, over: true }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url);
+  await page.waitForFunction(() => window.ferry?.events.length === 20);
+  await page.waitForFunction(() => document.getElementById('live').textContent === 'Opening: 20 events');
   await done(page);
 });
 

@@ -39,7 +39,7 @@ function figure(name, value) {
   return /chunk|bytes/.test(name) ? units.bytes(value) : units.time(value);
 }
 
-/** Live, playing, paused, finished, stopped by an error, killed, or disconnected. */
+/** Opening, live, playing, paused, finished, stopped by an error, killed, or disconnected. */
 export function live(node, { position, run, link }) {
   const [state, words] = describe(position, run, link);
   if (node.dataset.state !== state) node.dataset.state = state;
@@ -48,6 +48,7 @@ export function live(node, { position, run, link }) {
 
 function describe(position, run, link) {
   if (link !== 'open' && !run.ended) return ['gone', 'Disconnected'];
+  if (run.over && !run.ended) return ['loading', `Opening: ${units.number(run.events.length)} events`];
   if (position.playing && !run.ended && position.atEnd) return ['live', 'Live'];
   if (position.playing && position.skips) return ['live', 'Live · skips steps'];
   if (position.playing) return ['playing', run.ended ? 'Playing' : 'Playing · live'];
