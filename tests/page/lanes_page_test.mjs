@@ -242,7 +242,7 @@ check('by clock the line that waits is lit', async (t) => {
   const page = await stage.open(server.url);
   await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
   const [wait] = (await page.evaluate(() => window.ferry.events)).filter((e) => e.kind === 'sync');
-  await go(page, wait.seq - 1); // the step before it ends when the wait begins
+  await go(page, (await page.evaluate(() => window.ferry.events.findIndex((e) => e.kind === 'data_race')))); // its step ends when the wait begins
   assert.deepEqual(await page.locator('#lines .lit .number').allInnerTexts(), [String(wait.line)]);
   await done(page);
 });

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 import { placeOf } from '../../www/model/host.js';
 import { instant, worksOf } from '../../www/model/instant.js';
+import { lanesOf } from '../../www/model/lanes.js';
 import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
 import * as units from '../../www/model/units.js';
@@ -198,6 +199,52 @@ test('two cards: no words over others, wide or narrow', () => {
       const side = (width - 72 - Math.min(190, Math.max(112, width * 0.15))) / 2;
       for (const { words, x, w } of said.filter((one) => /staged|to go/.test(one.words) && one.x < width - side)) assert.ok(x >= side + 72 && x + w <= width - side + 1, `${name} at ${width}: “${words}” leaves the bus`);
       assert.ok(said.some(({ words }) => /3\.39 µs to go|42\.9 µs/.test(words)), `${name} at ${width}: how long still`);
+    }
+  }
+});
+
+// `n` cards, a tensor on each, and a copy from the first card to the last that is half over.
+function manyCards(n) {
+  const model = { bus_bandwidth: 5e10, bus_latency: 2000, staging_bandwidth: 1e10, staging_chunk: 1 << 20, peer_bandwidth: 4e10 };
+  const card = (i) => ({ name: `cuda:${i}`, kind: 'sim', card: 'H200', capacity: 2 ** 29, model });
+  const events = [{ kind: 'session', clock: 'model', devices: [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34, model: {} }, ...Array.from({ length: n }, (_, i) => card(i))] }];
+  const make = (id, device, name) => events.push(
+    { kind: 'alloc', line: id, storage: id, device, mem: device === 'cpu' ? 'pageable' : 'device', addr: `0x${(id * 0x1000000).toString(16)}`, asked: MiB, bytes: MiB, tenant: 0 },
+    { kind: 'tensor', line: id, tensor: id, storage: id, name, shape: [512, 512], strides: [512, 1], offset: 0, dtype: 'float32', device });
+  make(1, 'cpu', 'host_x');
+  for (let i = 0; i < n; i++) make(i + 2, `cuda:${i}`, `part${i}`);
+  for (let i = 0; i < n; i++) {
+    const use = { tensor: i + 2, storage: i + 2, version: 1 };
+    events.push({ kind: 'op', line: 10 + i, id: 10 + i, name: 'fill', device: `cuda:${i}`, stream: 0, in: [], out: [use], inplace: true }, { kind: 'complete', id: 10 + i, start: 0, end: 90, engine: 'compute' });
+  }
+  const side = (storage, device) => ({ tensor: storage, storage, device, version: 1, mem: 'device' });
+  events.push({ kind: 'copy', line: 20, t: 100, id: 1, src: side(2, 'cuda:0'), dst: side(n + 1, `cuda:${n - 1}`), bytes: MiB, dir: 'p2p', stream: 0, async: true, was_async: true, route: 'direct', why: 'user', held: 50 },
+    { kind: 'complete', id: 1, t: 100, start: 100, end: 30100, wire: 26000, engine: 'p2p' });
+  const one = run({ run: 1 });
+  one.take(0, events.map((e, seq) => ({ seq, t: 0, th: 0, file: 'cards.c', fn: 'main', ...e })));
+  const step = one.steps.at(-1);
+  const t = 15000;
+  return { one, step, state: one.at(step.to), t, now: instant(one, t) };
+}
+
+test('two and four cards keep their names, and each its own lanes', () => {
+  for (const n of [2, 4]) {
+    for (const [width, height] of [[1392, 417], [992, 340], [366, n < 4 ? 480 : 574], ...(n < 4 ? [[720, 300]] : [])]) {
+      const s = manyCards(n);
+      const said = wordsAt(s, width, height);
+      const where = `${n} cards at ${width}x${height}`;
+      for (let i = 0; i < n; i++) {
+        assert.ok(said.some(({ words }) => words.includes(`part${i}`)), `${where}: part${i} has its name`);
+        assert.ok(said.some(({ words }) => words.includes(i || n === 1 ? `cuda:${i}` : 'cuda:0')), `${where}: cuda:${i} is named`);
+      }
+      const { bus, boxes } = layout(s.state, s.one.addresses, width, height, []);
+      assert.equal(boxes.length, n + 1, `${where}: every tensor is drawn`);
+      assert.deepEqual([...bus.lanes.keys()], Array.from({ length: n }, (_, i) => `cuda:${i}`));
+      const groups = new Set(lanesOf(s.one).rows().map((row) => row.group));
+      for (let i = 0; i < n; i++) assert.ok(groups.has(`cuda:${i}`), `${where}: the timeline has lanes of cuda:${i}, ${[...groups]}`);
+      if (width < height) continue; // there all cards share one picture of the bus
+      const ends = [...bus.lanes.values()].flatMap(({ h2d, d2h }) => [h2d, d2h]).map(({ from, thick }) => ({ at: from[1], thick }));
+      ends.forEach((a, i) => ends.slice(i + 1).forEach((b) => assert.ok(Math.abs(a.at - b.at) >= (a.thick + b.thick) / 2, `${where}: two lanes lie on each other`)));
     }
   }
 });

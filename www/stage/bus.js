@@ -292,6 +292,12 @@ function drawBeside(c, scene, a, said) {
   const bold = { font: `700 13px ${th.sans}`, color: th.ink, align: 'center' };
   const thin = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
   const up = a.dir !== 'd2h';
+  if (layout.tall && isPeer(layout, a)) { // above the link, which begins there at the wall
+    const [words, more] = said.findLast(([first]) => first);
+    const [link] = linkWords('link', [{ ...layout.bus.peer, narrow: false }]);
+    [link, words, more].forEach((one, i) => text(c, one, layout.bus.rect.x + layout.bus.rect.w - 4, layout.bus.rect.y + 22 + 17 * i, { ...thin, ...(i ? {} : { font: `700 12px ${th.sans}`, color: th.ink }), align: 'right' }));
+    return;
+  }
   if (layout.tall) {
     const x = up ? lane.from[0] - lane.thick / 2 - 8 : lane.from[0] + lane.thick / 2 + 8;
     const align = up ? 'right' : 'left';

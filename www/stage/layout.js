@@ -21,7 +21,7 @@ export function layout(state, addresses, width, height, actions = [], lost = nul
   const tall = width < 620;
   const low = !tall && height < LOW;
   const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, height - 2) };
-  const { host, dock, bus, cards } = tall ? stacked(area) : sideBySide(area);
+  const { host, dock, bus, cards } = tall ? stacked(area, state.devices.length - 1) : sideBySide(area);
   const devices = state.devices.filter((d) => d.name !== 'cpu');
   const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
   const memories = [memory(state, state.devices.find((d) => d.name === 'cpu') ?? { name: 'cpu', kind: 'cpu' }, host, tall || low)];
@@ -68,16 +68,22 @@ function sideBySide({ x, y, w, h }) {
   };
 }
 
-function stacked({ x, y, w, h }) {
+// Both halves alike; of more than two cards each has room for a name, a row and what stands under it.
+function stacked({ x, y, w, h }, n) {
   const strait = 70;
-  const side = Math.floor((h - DOCK.h - strait) / 2);
+  const both = h - DOCK.h - strait;
+  const below = Math.floor(n > 2 ? Math.max(both / 2, Math.min(both - HOST, n * CARD)) : both / 2);
+  const above = n > 2 ? both - below : below;
   return {
-    host: { x, y, w, h: side },
-    dock: { x, y: y + side, w, h: DOCK.h },
-    bus: { x, y: y + side + DOCK.h, w, h: h - DOCK.h - 2 * side },
-    cards: { x, y: y + h - side, w, h: side },
+    host: { x, y, w, h: above },
+    dock: { x, y: y + above, w, h: DOCK.h },
+    bus: { x, y: y + above + DOCK.h, w, h: h - DOCK.h - above - below },
+    cards: { x, y: y + h - below, w, h: below },
   };
 }
+
+const HOST = 110; // px of RAM at least,
+const CARD = 86; // and of each of many cards, where they lie below each other
 
 function split(rect, n) {
   const gap = 12;

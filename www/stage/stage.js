@@ -41,6 +41,9 @@ export function stage(changed, picked) {
 
   /** Computes the layout: once per step, not per frame. actions: of the step; lost: what no variable reaches (reach.js). */
   function arrange(state, addresses, actions, lost) {
+    const cards = state.devices.length - 1;
+    document.body.toggleAttribute('data-cards', cards > 2); // phone.css makes room for them
+    document.body.style.setProperty('--cards', cards);
     plan = layout(state, addresses, size.w, size.h, actions, lost);
     known = state;
     wrong = actions.find((a) => a.mistake)?.mistake ?? null;
