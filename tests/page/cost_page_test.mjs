@@ -146,6 +146,17 @@ check('two saved runs lie under each other aligned by line', async () => {
   }
 });
 
+check('what no variable reaches is not passed over by the findings', async () => {
+  const { page, stop } = await viewed(['leak'], 8967);
+  try {
+    await found(page);
+    assert.equal(await text(page, '#finding-note'), '12 KiB are lost: no variable reaches what lines 6, 7, 8 and 10 made. Nothing else wasteful or wrong was found in this run.');
+    await done(page);
+  } finally {
+    await stop();
+  }
+});
+
 check('a run without findings says so plainly', async () => {
   const { page, stop } = await viewed(['views'], 8968, { viewport: { width: 390, height: 844 } });
   try {

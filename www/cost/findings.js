@@ -2,6 +2,7 @@
 // it; and a button that tries the change on the model.
 
 import { placeOf, priceOf } from '../model/finding.js';
+import { lostWords } from '../model/reach.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -21,7 +22,7 @@ export function findingList(on) {
     const list = state === 'here' ? found.findings : [];
     $('finding-list').replaceChildren(...list.map((one) => row(one, run)));
     $('finding-count').textContent = list.length ? String(list.length + (found.more ?? 0)) : '';
-    $('finding-note').textContent = note(state, found, list);
+    $('finding-note').textContent = note(state, found, list, run);
     $('findings').dataset.state = state;
     $('to-findings').hidden = !list.length;
     $('to-findings').textContent = `${list.length === 1 ? '1 finding' : `${list.length + (found?.more ?? 0)} findings`} ↓`;
@@ -67,14 +68,15 @@ export function findingList(on) {
   return { show };
 }
 
-function note(state, found, list) {
+function note(state, found, list, run) {
   if (state === 'guess') return 'After your guess.';
   if (state === 'unpassed') return 'When your program has passed.';
   if (state === 'running') return 'When the run has ended.';
   if (state === 'asking') return 'Looking …';
   if (state === 'failed') return `No findings: ${found.error}`;
+  const lost = list.length ? '' : lostWords(run.lostIn(run.at(Infinity)));
   return [
-    list.length ? '' : 'Nothing wasteful or wrong was found in this run.',
+    lost, list.length ? '' : `Nothing${lost && ' else'} wasteful or wrong was found in this run.`,
     found.more ? `${found.more} more; ferry explain lists all of them.` : '',
     found.shown ? 'What the program shows on purpose (fy_mark "demo: …") is left out.' : '',
     found.note ? `Note: ${found.note}.` : '',
