@@ -94,7 +94,7 @@ test('views: four names see the same bytes, row was written', () => {
   const [fill] = s.works;
   assert.deepEqual([fill.name, s.name(fill.event.out[0].tensor), s.step.line], ['fill', 'row', 9]);
   assert.equal(live(s, 'cpu'), 192);
-  read('views', 'elements 6 to 11', '192 B', 'Elements 6 to 11 were just set by zero_(row)');
+  read('views', 'elements 6 to 11', '192 B', 'set to zero in place ("zero_(row)"');
 });
 
 test('transposed: no bytes of its own, every fourth element', () => {
@@ -115,7 +115,7 @@ test('leak: three tensors that no name reaches, 12 KiB', () => {
   assert.equal(sum(made.map((one) => one.bytes)), 12 << 10);
   assert.equal(s.handle('h').storage, Math.max(...boxes.map((box) => box.storage)));
   assert.match(s.words, /into h, newly allocated/);
-  read('leak', '12 KiB that no variable reaches', 'Three: the grey dotted blocks');
+  read('leak', '12 KiB that no variable reaches', 'Three grey dotted boxes');
 });
 
 test('mismatch: operands on two devices, and the fix', () => {
@@ -151,7 +151,7 @@ test('two-cards-peer: card to card, and relu waits', () => {
   assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['756 KiB of 2 MiB', '3.39 µs', 'direct']);
   assert.deepEqual(s.now.ops.map((op) => [op.name, op.device, op.phase, op.ins, op.outs]), [['relu', 'cuda:1', 'queued', [copy.dst.storage], [s.handle('c').storage]]]);
   assert.equal(sum(s.now.staging.map((one) => one.bytes)), 0);
-  read('two-cards-peer', '756 KiB of 2 MiB · 3.39 µs to go', "'c = relu(b)' on cuda:1 is 'queued'");
+  read('two-cards-peer', '756 KiB of 2 MiB · 3.39 µs to go', ""c = relu(b)" on cuda:1, "queued"");
 });
 
 test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
@@ -160,7 +160,7 @@ test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
   assert.deepEqual(ends(s, copy), ['a', 'cuda:0', 'b', 'cuda:1']);
   assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['0 B of 2 MiB', '42.9 µs', 'host']);
   assert.ok(copy.moving.every((one) => one.hop === 1) && copy.buffered === copy.bytes);
-  read('two-cards-no-peer', '0 B of 2 MiB', '42.9 µs to go', 'into the staging buffers on the CPU side');
+  read('two-cards-no-peer', '0 B of 2 MiB', '42.9 µs to go', 'two staging buffers in CPU RAM');
 });
 
 test('fifty: which of 51 tensors the product uses', () => {
@@ -170,7 +170,7 @@ test('fifty: which of 51 tensors the product uses', () => {
   assert.deepEqual([matmul.device, matmul.outs], ['cuda:0', [s.handle('output').storage]]);
   assert.deepEqual(matmul.ins.map((id) => s.state.storages.get(id).device), ['cuda:0', 'cuda:0']);
   assert.deepEqual(['cpu', 'cuda:0'].map((device) => storages(s, device).length), [25, 26]);
-  read('fifty', '`weight[7]`', '25 boxes in CPU RAM (3×8 + input) and 26 in GPU VRAM (3×8 + moved + output)', '`output`');
+  read('fifty', '`weight[7]`', '25 boxes in CPU RAM (24 weights + input) and 26 in GPU VRAM (24 weights + moved + output)', '`output`');
 });
 
 // The words of the picture at one size, each with the place it takes; letters are as wide as those of the page's font.
