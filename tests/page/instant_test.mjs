@@ -464,7 +464,7 @@ test('a short copy has half of its step', () => {
 
 const sceneOf = (name) => readFileSync(new URL(`./scenes/${name}.jsonl`, import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
-test('a program of views has a step for each of its lines', () => {
+test('every line of a program of views has its step', () => {
   const events = sceneOf('views');
   const lines = new Set(events.filter((e) => e.line > 0 && e.kind === 'tensor').map((e) => e.line));
   assert.ok(lines.size >= 4, 'a tensor, and views of it');

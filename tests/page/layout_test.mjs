@@ -7,7 +7,7 @@ import { apply, initial } from '../../www/model/state.js';
 import { linkWords } from '../../www/stage/bus.js';
 import { layout as place } from '../../www/stage/layout.js';
 import { rows } from '../../www/stage/map.js';
-import { lengthOf, packet, route } from '../../www/stage/route.js';
+import { route } from '../../www/stage/route.js';
 import { tensorStyle, PATTERNS } from '../../www/stage/colours.js';
 import { instant } from '../../www/model/instant.js';
 import { capacityOf, figures } from '../../www/stage/capacity.js';
@@ -89,57 +89,6 @@ for (const [name, events] of logs()) {
 
 const touches = ([x, y], b) => inside({ x, y, w: 0, h: 0 }, b);
 
-test('a packet is what has not arrived', () => {
-  const leg = { points: [[0, 0], [0, 50], [400, 50]], band: [50 / 450, 1] }; // the lane: 400 px
-  const drawn = (hop, scale) => {
-    const { from, to, isCut } = packet(leg, hop, scale);
-    return [from * lengthOf(leg.points), to * lengthOf(leg.points), isCut];
-  };
-  for (const [done, length] of [[0, 300], [1000, 200], [2999, 0.1], [3000, 0]]) {
-    const [from, to, isCut] = drawn({ bytes: 3000, done, reach: 1 }, 0.1);
-    assert.ok(Math.abs(to - from - length) < 1e-6 && Math.abs(to - 450) < 1e-6 && !isCut, `${from}..${to} at ${done}`);
-    assert.ok(Math.abs((to - from) / 0.1 + done - 3000) < 1e-6, 'with what has arrived it is the source');
-  }
-  assert.deepEqual(drawn({ bytes: 9000, done: 0, reach: 1 }, 0.1).map(Math.round), [50, 450, 1]); // longer than the lane
-  assert.deepEqual(drawn({ bytes: 1000, done: 0, reach: 0.5 }, 0.1).map(Math.round), [150, 250, 0]); // on its way to the door
-});
-
-// At any moment of any log and at any size: what a packet shows and what its hop has done are its bytes, or it is cut.
-test('packets as drawn are what has not arrived', () => {
-  const next = random(11);
-  let [whole, cut] = [0, 0];
-  for (const [name, events] of logs()) {
-    const one = run({ run: 1 });
-    one.take(0, events);
-    const copies = events.filter((e) => e.kind === 'copy' && e.src?.storage && e.dst?.storage);
-    for (const copy of copies.slice(0, 12)) {
-      const { start, end } = events.find((e) => e.kind === 'complete' && e.id === copy.id);
-      const plans = SIZES.map(([w, h]) => layout(one.at(copy.seq), w, h, events));
-      for (let i = 0; i < 8; i++) {
-        const now = instant(one, start + (end - start) * next()).copies.find((c) => c.id === copy.id);
-        if (!now || now.phase !== 'running') continue;
-        assert.ok(Math.abs(now.waiting + now.buffered + now.arrived - now.bytes) < 0.5, `${name}: every byte is somewhere`);
-        for (const plan of plans) {
-          const legs = route(plan, { ...now, src: copy.src.storage, dst: copy.dst.storage });
-          const { scale } = plan.boxes.find((b) => b.storage === copy.src.storage).pieces[0].row;
-          for (const hop of now.moving.filter((one) => one.reach >= 1)) {
-            const leg = legs[hop.hop];
-            const drawn = packet(leg, hop, scale);
-            const px = (drawn.to - drawn.from) * lengthOf(leg.points);
-            const lane = (leg.band[1] - leg.band[0]) * lengthOf(leg.points);
-            const all = Math.max(3, hop.bytes * scale) * (1 - hop.done / hop.bytes);
-            if (drawn.isCut) assert.ok(all > lane && Math.abs(px - lane) < 0.01, `${name}: ${px} of ${lane} px, for ${all}`);
-            else assert.ok(Math.abs(px - all) < 0.01, `${name}: ${px} px for ${all}`);
-            if (drawn.isCut) cut++;
-            else whole++;
-          }
-        }
-      }
-    }
-  }
-  assert.ok(whole > 100 && cut > 20, `${whole} whole, ${cut} cut`);
-});
-
 test('a lane is as thick as its bandwidth', () => {
   const state = initial();
   const card = (name, bus) => ({ name, kind: 'sim', capacity: 1 << 30, model: { bus_bandwidth: bus, staging_bandwidth: 10e9, peer_bandwidth: 20e9 } });
@@ -217,7 +166,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: at random moments the areas add up to the bytes that live`, () => {
+  test(`${name}: at any moment areas add up to live bytes`, () => {
     const one = run({ run: 1 });
     one.take(0, events);
     const next = random(5);

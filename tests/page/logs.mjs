@@ -33,11 +33,11 @@ export function random(seed) {
   };
 }
 
-const ODD = [null, 'x', NaN, -1, {}, [], [null], { device: 7 }, '0xzz', 1e300];
+const MISFITS = [null, 'x', NaN, -1, {}, [], [null], { device: 7 }, '0xzz', 1e300];
 
 /** Events of which every tenth has a wrong field, or is none. next: random(). */
 export function spoilt(events, next) {
-  const odd = () => ODD[Math.floor(next() * ODD.length)];
+  const odd = () => MISFITS[Math.floor(next() * MISFITS.length)];
   return events.map((e) => {
     if (next() > 0.1) return e;
     const keys = Object.keys(e);

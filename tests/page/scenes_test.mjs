@@ -151,7 +151,7 @@ test('two-cards-peer: card to card, and relu waits', () => {
   assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['756 KiB of 2 MiB', '3.39 µs', 'direct']);
   assert.deepEqual(s.now.ops.map((op) => [op.name, op.device, op.phase, op.ins, op.outs]), [['relu', 'cuda:1', 'queued', [copy.dst.storage], [s.handle('c').storage]]]);
   assert.equal(sum(s.now.staging.map((one) => one.bytes)), 0);
-  read('two-cards-peer', '756 KiB of 2 MiB · 3.39 µs to go', ""c = relu(b)" on cuda:1, "queued"");
+  read('two-cards-peer', '756 KiB of 2 MiB · 3.39 µs to go', '"c = relu(b)" on cuda:1, "queued"');
 });
 
 test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
@@ -227,7 +227,7 @@ function manyCards(n) {
   return { one, step, state: one.at(step.to), t, now: instant(one, t) };
 }
 
-test('two and four cards keep their names, and each its own lanes', () => {
+test('two and four cards keep their names and lanes', () => {
   for (const n of [2, 4]) {
     for (const [width, height] of [[1392, 417], [992, 340], [366, n < 4 ? 480 : 574], ...(n < 4 ? [[720, 300]] : [])]) {
       const s = manyCards(n);
