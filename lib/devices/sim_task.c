@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "contents.h"
 #include "cpu.h"
 #include "device.h"
 #include "dtype.h"
@@ -16,7 +17,6 @@
 #include "out_of_memory.h"
 #include "run_work.h"
 #include "sim.h"
-#include "contents.h"
 
 enum { PAGE = 65536 };
 static const size_t max_fill = (size_t)64 << 20; /* bytes; limits the RAM that a large allocation touches */

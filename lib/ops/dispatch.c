@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "completion.h"
+#include "contents.h"
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
@@ -20,7 +21,6 @@
 #include "tensor.h"
 #include "tensor_access.h"
 #include "transfer.h"
-#include "contents.h"
 #include "vector_clock.h"
 
 /* Operands of other types are cast on their own device first; `casts` receives the temporaries. */

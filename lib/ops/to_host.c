@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "contents.h"
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
@@ -15,7 +16,6 @@
 #include "tensor.h"
 #include "tensor_access.h"
 #include "transfer.h"
-#include "contents.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 
@@ -37,8 +37,8 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
                            .count = fy_numel(x), .via = (uint8_t)via);
     fy_host_access_tensor(at, x, true, seq);
     if (via == FY_WORD_given || !fy_results_are_logged) return; /* those of an input are always logged */
-    fy_contents r = fy_contents_of(at, x, version);
-    fy_result_emit(&r, 0, fy_first_element(x));
+    fy_contents written = fy_contents_of(at, x, version);
+    fy_result_emit(&written, 0, fy_first_element(x));
 }
 
 fy_contents fy_contents_of(fy_site *at, const fy_tensor *x, uint32_t version)
@@ -49,10 +49,10 @@ fy_contents fy_contents_of(fy_site *at, const fy_tensor *x, uint32_t version)
 
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64_t limit)
 {
-    fy_contents r = fy_contents_of(at, x, fy_storage_version(x->storage));
+    fy_contents seen = fy_contents_of(at, x, fy_storage_version(x->storage));
     fy_geometry g = fy_geometry_of(x);
-    fy_shape_rows(&g.shape, r.layout.strides);
-    fy_contents_emit(&r, 0, elements, limit, INT64_MAX);
+    fy_shape_rows(&g.shape, seen.layout.strides);
+    fy_contents_emit(&seen, 0, elements, limit, INT64_MAX);
 }
 
 /* ---- copying to the host ---------- */

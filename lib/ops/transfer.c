@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "completion.h"
+#include "contents.h"
 #include "device.h"
 #include "dispatch.h"
 #include "event.h"
@@ -14,7 +15,6 @@
 #include "stream.h"
 #include "tensor.h"
 #include "tensor_access.h"
-#include "contents.h"
 #include "vector_clock.h"
 
 static fy_side side_of(const fy_tensor *x, uint32_t version)
@@ -88,8 +88,7 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     fy_launch_tensor(&launch, reader, src, false, 1);
     fy_launch_tensor(&launch, writer, dst, true, FY_RACE_OUT);
     fy_launch_check(&launch, &w.races);
-    /* Of what the host has waited for, this logs the values; of the rest the simulated card, when it executes the copy.
-     */
+    /* What the host waits for is logged here; the rest by the simulated card, when it executes the copy. */
     bool values = fy_results_are_logged, later = !to_host || (o->async && w.pinned);
     if (values) contents = fy_contents_of(at, dst, fy_storage_version(to) + 1);
     if (values && later) w.contents = contents;

@@ -25,15 +25,15 @@ typedef struct summary {
     double from, to;        /* of the finite ones */
 } summary;
 
-static reader reader_of(const fy_contents *r, const void *data, int64_t most)
+static reader reader_of(const fy_contents *of, const void *data, int64_t most)
 {
-    reader c = {.data = data, .layout = &r->layout, .dtype = r->dtype, .is_rows = true, .step = 1};
+    reader c = {.data = data, .layout = &of->layout, .dtype = of->dtype, .is_rows = true, .step = 1};
     int64_t rows = 1;
-    for (int d = r->layout.ndim - 1; d >= 0; d--) {
-        if (r->layout.shape[d] != 1 && r->layout.strides[d] != rows) c.is_rows = false;
-        rows *= r->layout.shape[d];
+    for (int d = of->layout.ndim - 1; d >= 0; d--) {
+        if (of->layout.shape[d] != 1 && of->layout.strides[d] != rows) c.is_rows = false;
+        rows *= of->layout.shape[d];
     }
-    if (r->layout.numel > most) c.step = (r->layout.numel - 1) / most + 1;
+    if (of->layout.numel > most) c.step = (of->layout.numel - 1) / most + 1;
     return c;
 }
 
@@ -80,19 +80,19 @@ static fy_ref histogram(const reader *c, const summary *s)
     return fy_ref_bytes(counts, (size_t)parts * sizeof *counts);
 }
 
-void fy_contents_emit(const fy_contents *r, uint32_t work, const void *data, int64_t shown, int64_t most)
+void fy_contents_emit(const fy_contents *of, uint32_t work, const void *data, int64_t shown, int64_t most)
 {
     fy_ref first;
     if (!fy_log_is_on()) return;
-    reader c = reader_of(r, data, most);
-    if (r->layout.numel < shown) shown = r->layout.numel;
+    reader c = reader_of(of, data, most);
+    if (of->layout.numel < shown) shown = of->layout.numel;
     double *list = fy_ref_alloc((size_t)shown * sizeof *list, &first);
     for (int64_t i = 0; list && i < shown; i++) list[i] = element(&c, i);
     summary s = summarize(&c);
     bool none = s.seen == s.nan; /* all NaN, or empty: no minimum */
     bool spread = s.seen - s.nan - s.inf >= 2;
-    FY_EMIT(r->at, values, .tensor = r->tensor, .version = r->version, .work = work, .first = 0, .data = first,
-            .count = r->layout.numel, .seen = s.seen, .min = none ? NAN : s.min, .max = none ? NAN : s.max,
+    FY_EMIT(of->at, values, .tensor = of->tensor, .version = of->version, .work = work, .first = 0, .data = first,
+            .count = of->layout.numel, .seen = s.seen, .min = none ? NAN : s.min, .max = none ? NAN : s.max,
             .mean = none ? NAN : s.total / (double)(s.seen - s.nan), .nan = s.nan, .inf = s.inf,
             .range = spread ? fy_ref_bytes((double[]){s.from, s.to}, 2 * sizeof(double)) : 0,
             .bins = spread ? histogram(&c, &s) : 0);
@@ -106,9 +106,9 @@ void fy_results_configure(void)
     fy_results_are_logged = fy_setting_is_on(own && *own ? "FERRY_VALUES" : "FERRY_VIEW");
 }
 
-void fy_result_emit(const fy_contents *r, uint32_t work, const void *data)
+void fy_result_emit(const fy_contents *of, uint32_t work, const void *data)
 {
     static _Atomic int64_t emitted;
     if (atomic_fetch_add_explicit(&emitted, 1, memory_order_relaxed) < MOST_RESULTS)
-        fy_contents_emit(r, work, data, RESULT_SHOWN, MOST_SUMMARIZED);
+        fy_contents_emit(of, work, data, RESULT_SHOWN, MOST_SUMMARIZED);
 }
