@@ -31,6 +31,7 @@ typedef struct fy_contents {
     struct fy_site *at;
     uint32_t tensor, version;
     fy_dtype dtype;
+    const void *data; /* its first element, in the device's memory */
     fy_layout layout; /* the tensor's: that of the work's operand may have its dimensions in another order */
 } fy_contents;
 

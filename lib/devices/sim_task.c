@@ -28,6 +28,13 @@ size_t fy_sim_extent(const fy_operand *o)
     return (size_t)(last + 1) * fy_dtype_size(o->dtype);
 }
 
+/* data: where the host can read it. */
+static void log_result(uint32_t work, fy_contents contents, const void *data)
+{
+    contents.data = data;
+    if (contents.tensor) fy_result_emit(&contents, work);
+}
+
 /* ---- copies ---- */
 
 void fy_sim_fill(fy_sim *s, void *p, size_t bytes, int byte)
@@ -54,7 +61,7 @@ void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races)
     if (!dst || !src || !w->bytes) return;
     if (races) memset(dst, FY_SIM_POISON, w->bytes);
     else memmove(dst, src, w->bytes);
-    if (w->contents.tensor) fy_result_emit(&w->contents, w->id, dst);
+    log_result(w->id, w->contents, dst);
 }
 
 /* ---- kernels ---- */
@@ -100,7 +107,7 @@ static void run(fy_sim *s, fy_task *t)
     }
 
     if (t->races & FY_RACE_OUT) poison(&w->out);
-    if (w->contents.tensor && !fault) fy_result_emit(&w->contents, w->id, w->out.data);
+    if (!fault && w->contents.tensor) log_result(w->id, w->contents, fy_sim_alias(s, w->contents.data));
     for (int i = 0; t->races && i < w->nin; i++) free(replaced[i]);
 }
 

@@ -121,7 +121,8 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     w->stream = fy_stream_current(dev);
     w->races.own = w->races.n = 0;
     w->contents.tensor = 0;
-    if (fy_results_are_logged) w->contents = fy_contents_of(c->at, out, fy_storage_version(out->storage) + 1);
+    if (fy_results_are_logged)
+        w->contents = fy_contents_of(c->at, c->whole ? c->whole : out, fy_storage_version(out->storage) + 1);
     note_accesses(c, dev, w, in, out, &launch);
     fy_launch_check(&launch, &w->races);
 
@@ -135,7 +136,8 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     }
     fy_use writes = {out->id, out->storage->id, fy_storage_written(out->storage)};
     uint64_t seq = record(c, dev, w, reads, n, writes, &launch);
-    if (dev->number == 0 && w->contents.tensor) fy_result_emit(&w->contents, w->id, fy_first_element(out));
+    w->contents.version = writes.version; /* other threads may have written other parts meanwhile */
+    if (dev->number == 0 && w->contents.tensor) fy_result_emit(&w->contents, w->id);
     return dev->number == 0 || fy_launch_record_issued(c->at, dev, w->stream, w->id, seq);
 }
 
@@ -194,11 +196,16 @@ static fy_tensor *dispatch_through_temporary(const fy_call *c)
 {
     fy_call first = *c;
     first.out = NULL;
+    first.whole = NULL;
     first.name = NULL;
     fy_tensor *value = fy_dispatch(&first);
     if (!value) return NULL;
-    fy_tensor *out = fy_dispatch(
-        &(fy_call){.at = c->at, .op = FY_OP_cast, .in = {fy_arg_tensor(value)}, .dtype = c->out->dtype, .out = c->out});
+    fy_tensor *out = fy_dispatch(&(fy_call){.at = c->at,
+                                            .op = FY_OP_cast,
+                                            .in = {fy_arg_tensor(value)},
+                                            .dtype = c->out->dtype,
+                                            .out = c->out,
+                                            .whole = c->whole});
     fy_tensor_release(c->at, value, FY_WORD_free);
     return out;
 }

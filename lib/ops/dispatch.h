@@ -11,6 +11,7 @@ typedef struct fy_call {
     int op;
     fy_arg in[FY_MAX_INPUTS];
     fy_tensor *out;         /* written in place and returned borrowed; NULL: a new tensor */
+    const fy_tensor *whole; /* the tensor that `out` is a part of, under its id; NULL: `out` itself */
     fy_dev *dev;            /* given shapes: the device */
     fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if set */
     fy_shape shape;         /* given shapes: of the result */

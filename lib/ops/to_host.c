@@ -36,15 +36,21 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
     uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = version, .first = 0,
                            .count = fy_numel(x), .via = (uint8_t)via);
     fy_host_access_tensor(at, x, true, seq);
-    if (via == FY_WORD_given || !fy_results_are_logged) return; /* those of an input are always logged */
+    /* An input's are always logged, and foreign memory may not be readable yet. */
+    if (via == FY_WORD_given || via == FY_WORD_blob || !fy_results_are_logged) return;
     fy_contents written = fy_contents_of(at, x, version);
-    fy_result_emit(&written, 0, fy_first_element(x));
+    fy_result_emit(&written, 0);
 }
 
 fy_contents fy_contents_of(fy_site *at, const fy_tensor *x, uint32_t version)
 {
     fy_geometry g = fy_geometry_of(x);
-    return (fy_contents){.at = at, .tensor = x->id, .version = version, .dtype = x->dtype, .layout = fy_layout_of(&g)};
+    return (fy_contents){.at = at,
+                         .tensor = x->id,
+                         .version = version,
+                         .dtype = x->dtype,
+                         .data = fy_first_element(x),
+                         .layout = fy_layout_of(&g)};
 }
 
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64_t limit)
@@ -52,7 +58,8 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64
     fy_contents seen = fy_contents_of(at, x, fy_storage_version(x->storage));
     fy_geometry g = fy_geometry_of(x);
     fy_shape_rows(&g.shape, seen.layout.strides);
-    fy_contents_emit(&seen, 0, elements, limit, INT64_MAX);
+    seen.data = elements;
+    fy_contents_emit(&seen, 0, limit, INT64_MAX);
 }
 
 /* ---- copying to the host ---------- */

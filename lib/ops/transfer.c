@@ -101,7 +101,8 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     if (w.was_async) fy_storage_record_pinned(from_host ? from : to, card, w.stream);
     uint64_t seq = emit_copy(at, card, &w, side_of(src, read), side_of(dst, written), o, before);
     fy_launch_done(&launch, at, seq);
-    if (values && !later) fy_result_emit(&contents, w.id, w.dst);
+    contents.version = written;
+    if (values && !later) fy_result_emit(&contents, w.id);
     return waited || fy_launch_record_issued(at, card, w.stream, w.id, seq);
 }
 

@@ -223,6 +223,7 @@ static void narrate_new_events(fy_narrator *n, fy_text *out)
     fy_narration t = {.log = n->log, .state = &n->state, .out = out};
     while (fy_event_next(n->log, &n->cursor, &t.event)) {
         uint8_t kind = t.event.kind;
+        if (kind == FY_KIND_values) continue; /* told with what reads them, if at all */
         bool may_fill_pending =
             kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
         if (!may_fill_pending) fy_narrate_pending(&t);

@@ -25,15 +25,34 @@ typedef struct summary {
     double from, to;        /* of the finite ones */
 } summary;
 
-static reader reader_of(const fy_contents *of, const void *data, int64_t most)
+static int64_t common_factor(int64_t a, int64_t b)
 {
-    reader c = {.data = data, .layout = &of->layout, .dtype = of->dtype, .is_rows = true, .step = 1};
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Steps that have a factor in common with a size would never see some of the columns. */
+static bool shares_factor(const fy_layout *l, int64_t step)
+{
+    for (int d = 0; step > 1 && d < l->ndim; d++)
+        if (common_factor(l->shape[d], step) > 1) return true;
+    return false;
+}
+
+static reader reader_of(const fy_contents *of, int64_t most)
+{
+    reader c = {.data = of->data, .layout = &of->layout, .dtype = of->dtype, .is_rows = true, .step = 1};
     int64_t rows = 1;
     for (int d = of->layout.ndim - 1; d >= 0; d--) {
         if (of->layout.shape[d] != 1 && of->layout.strides[d] != rows) c.is_rows = false;
         rows *= of->layout.shape[d];
     }
     if (of->layout.numel > most) c.step = (of->layout.numel - 1) / most + 1;
+    while (shares_factor(&of->layout, c.step)) c.step++;
     return c;
 }
 
@@ -80,11 +99,11 @@ static fy_ref histogram(const reader *c, const summary *s)
     return fy_ref_bytes(counts, (size_t)parts * sizeof *counts);
 }
 
-void fy_contents_emit(const fy_contents *of, uint32_t work, const void *data, int64_t shown, int64_t most)
+void fy_contents_emit(const fy_contents *of, uint32_t work, int64_t shown, int64_t most)
 {
     fy_ref first;
     if (!fy_log_is_on()) return;
-    reader c = reader_of(of, data, most);
+    reader c = reader_of(of, most);
     if (of->layout.numel < shown) shown = of->layout.numel;
     double *list = fy_ref_alloc((size_t)shown * sizeof *list, &first);
     for (int64_t i = 0; list && i < shown; i++) list[i] = element(&c, i);
@@ -106,9 +125,9 @@ void fy_results_configure(void)
     fy_results_are_logged = fy_setting_is_on(own && *own ? "FERRY_VALUES" : "FERRY_VIEW");
 }
 
-void fy_result_emit(const fy_contents *of, uint32_t work, const void *data)
+void fy_result_emit(const fy_contents *of, uint32_t work)
 {
     static _Atomic int64_t emitted;
     if (atomic_fetch_add_explicit(&emitted, 1, memory_order_relaxed) < MOST_RESULTS)
-        fy_contents_emit(of, work, data, RESULT_SHOWN, MOST_SUMMARIZED);
+        fy_contents_emit(of, work, RESULT_SHOWN, MOST_SUMMARIZED);
 }
