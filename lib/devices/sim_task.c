@@ -32,7 +32,7 @@ size_t fy_sim_extent(const fy_operand *o)
 static void log_result(uint32_t work, fy_contents contents, const void *data)
 {
     contents.data = data;
-    if (contents.tensor) fy_result_emit(&contents, work);
+    fy_result_emit(&contents, work);
 }
 
 /* ---- copies ---- */
@@ -61,7 +61,7 @@ void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races)
     if (!dst || !src || !w->bytes) return;
     if (races) memset(dst, FY_SIM_POISON, w->bytes);
     else memmove(dst, src, w->bytes);
-    log_result(w->id, w->contents, dst);
+    if (w->contents.tensor) log_result(w->id, w->contents, dst);
 }
 
 /* ---- kernels ---- */
