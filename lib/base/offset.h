@@ -1,4 +1,4 @@
-/* offset.h: element offsets, for host loops over single elements. */
+/* offset.h: element offsets, for host loops over single elements; and when two strides meet. */
 #ifndef FERRY_OFFSET_H
 #define FERRY_OFFSET_H
 
@@ -13,6 +13,17 @@ static inline int64_t fy_offset_of(const fy_layout *l, int ndim, int64_t i)
         i /= l->shape[d];
     }
     return offset;
+}
+
+/* The greatest common divisor; of a and 0, a. */
+static inline int64_t fy_gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 /* Copies one element unchanged. */

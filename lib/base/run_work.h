@@ -25,8 +25,7 @@ typedef struct fy_operand {
     fy_layout layout;
 } fy_operand;
 
-/* The tensor that a copy or an op writes, for the event of its contents (contents.h). tensor 0: they are not asked for.
- */
+/* The tensor that a copy or an op writes, for the event of its contents (contents.h). tensor 0: not asked for. */
 typedef struct fy_contents {
     struct fy_site *at;
     uint32_t tensor, version;

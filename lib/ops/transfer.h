@@ -2,6 +2,7 @@
 #ifndef FERRY_TRANSFER_H
 #define FERRY_TRANSFER_H
 
+#include "contents.h"
 #include "device.h"
 #include "event.h"
 #include "tensor.h"
@@ -33,7 +34,7 @@ bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why);
 bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value);    /* like fy_item: emits a host read */
 bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number); /* x has one element; emits no host read */
-enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 };               /* limits on the elements of a values event */
+enum { FY_WHOLE_ANSWER = 65536 };                               /* elements of an answer that its values event holds */
 /* elements: all of x, on the host and row-major. */
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64_t limit);
 /* For the event of what version `version` of x's bytes holds. */

@@ -1,17 +1,8 @@
 /* byte_range.c: which bytes of its storage a view touches, and whether two views overlap. */
 #include "byte_range.h"
 
+#include "offset.h"
 #include "run_work.h"
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t remainder = a % b;
-        a = b;
-        b = remainder;
-    }
-    return a;
-}
 
 static int64_t modulo(int64_t a, int64_t n) { return (a % n + n) % n; }
 
@@ -45,7 +36,7 @@ fy_byte_range fy_byte_range_of(const fy_layout *x, int64_t offset, int64_t size)
     for (; i < n && dims[i].stride == run; i++) run *= dims[i].size;
     bool exact = n - i <= 1;
     for (d = 0; d < n; d++) span += (dims[d].size - 1) * dims[d].stride;
-    for (; i < n; i++) step = gcd(step, dims[i].stride);
+    for (; i < n; i++) step = fy_gcd(step, dims[i].stride);
     if (step && run >= step) {
         step = 0;
         exact = false;
@@ -62,7 +53,7 @@ bool fy_byte_ranges_meet(const fy_byte_range *a, const fy_byte_range *b, int64_t
     if (low >= high) return false;
     *first = low;
     *bytes = high - low;
-    int64_t step = gcd(a->step, b->step);
+    int64_t step = fy_gcd(a->step, b->step);
     if (!step) return true;
     int64_t run_a = a->step ? a->run : high - low, run_b = b->step ? b->run : high - low;
     int64_t distance = modulo((b->step ? b->first : low) - (a->step ? a->first : low), step);

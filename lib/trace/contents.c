@@ -9,7 +9,7 @@
 #include "offset.h"
 #include "settings.h"
 
-enum { MOST_BINS = 16, MOST_SUMMARIZED = 1 << 18, MOST_RESULTS = 1 << 14, RESULT_SHOWN = 16 };
+enum { MOST_BINS = 16, MOST_SUMMARIZED = 1 << 18, MOST_RESULTS = 1 << 14 };
 
 typedef struct reader {
     const void *data;
@@ -25,21 +25,11 @@ typedef struct summary {
     double from, to;        /* of the finite ones */
 } summary;
 
-static int64_t common_factor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Steps that have a factor in common with a size would never see some of the columns. */
 static bool shares_factor(const fy_layout *l, int64_t step)
 {
     for (int d = 0; step > 1 && d < l->ndim; d++)
-        if (common_factor(l->shape[d], step) > 1) return true;
+        if (fy_gcd(l->shape[d], step) > 1) return true;
     return false;
 }
 
@@ -129,5 +119,5 @@ void fy_result_emit(const fy_contents *of, uint32_t work)
 {
     static _Atomic int64_t emitted;
     if (atomic_fetch_add_explicit(&emitted, 1, memory_order_relaxed) < MOST_RESULTS)
-        fy_contents_emit(of, work, RESULT_SHOWN, MOST_SUMMARIZED);
+        fy_contents_emit(of, work, FY_SAMPLE, MOST_SUMMARIZED);
 }

@@ -119,6 +119,17 @@ check('by clock, a result comes when its work is done', async (t) => {
   await done(page);
 });
 
+check('of work without an end the inspector names none', async (t) => {
+  const lines = stage.demo.events.filter((e) => e.kind !== 'complete').map((e, seq) => JSON.stringify({ ...e, seq })); // as of a run that was killed
+  const server = await serve({ runs: [{ lines }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url);
+  await go(page, lines.findIndex((line) => line.includes('"h2d"')));
+  await click(page, 'moved');
+  assert.match(await pane(page).innerText(), /Line \d+ writes them; the log does not say until when\./);
+  await done(page);
+});
+
 check('where values are missing, it says how to get them', async () => {
   const page = await stage.open(stage.view.url);
   await go(page, stage.seqOf('copy', (e) => e.dir === 'h2d'));

@@ -175,7 +175,7 @@ static void cancel_run(workspace *w)
 static void *workspace_thread(void *user)
 {
     workspace *w = user;
-    run_request what;
+    run_request what = {0};
     for (int stop_fd; wait_for_request(w, &what, &stop_fd);) {
         run_request_now(w, what, stop_fd);
         pthread_mutex_lock(&w->run_manager->lock);

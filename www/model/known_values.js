@@ -11,7 +11,7 @@ const BINS = 16; // of a histogram at most
 
 /**
  * {source: {seq, step, line, how, name, own: was it this very tensor} of the newest values; null: there are none, since: {seq, line,
- * until: when it will be done, or null} of the first write after these, or null, ends: when the results came that the log tells, hasResults:
+ * until: when it will be done, Infinity: the log does not say, or null} of the first write after these, or null, ends: when the results came that the log tells, hasResults:
  * does the log tell any, known: how many of its elements, count: of all, unwritten: how many were never written;
  * null: too many to tell, at(i): the value of its i-th element, undefined where it is not known, isWritten(i): true, false, null,
  * summary: [[what, words], ...], bins: {from, to, counts, of: elements that are counted} or null, why: why there are none}.

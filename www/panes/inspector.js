@@ -120,7 +120,7 @@ export function inspector(on) {
     if (!values) return [make('p', { textContent: phase === 'later' ? 'None yet.' : 'No tensor sees these bytes.' })];
     const { source, since } = values;
     const nodes = [];
-    if (since?.until) nodes.push(make('p', { className: 'since', textContent: `${since.line ? `Line ${since.line} writes` : 'The card writes'} them until ${units.time(since.until)}.` }));
+    if (since?.until) nodes.push(make('p', { className: 'since', textContent: `${since.line ? `Line ${since.line} writes` : 'The card writes'} them${Number.isFinite(since.until) ? ` until ${units.time(since.until)}` : '; the log does not say until when'}.` }));
     if (source) {
       const where = source.line ? `line ${source.line}` : `step ${source.step + 1}`;
       const other = source.own ? '' : ` of ${source.name}, which sees the same bytes`;
