@@ -449,6 +449,7 @@ function failed(head) {
   judged = { verdict: 'fail', line: head.line ?? 0 };
   write.mistake(head.line ? head : null);
   views.verdict.broken(head);
+  course?.graded(false);
   veil(head.line ? `Line ${head.line} does not compile: this version of your file has not run.` : 'This version of your file has not run.');
 }
 

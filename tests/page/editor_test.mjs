@@ -59,6 +59,26 @@ check('a new line is indented, brackets match, undo works', async (t) => {
   await done(page);
 });
 
+check('a long line wraps, deeper than it begins', async (t) => {
+  const page = await opened(t);
+  await write(page, `int main(void)\n{\n    fy_tensor *w = fy_full((512, 2), 0.5, .device = "cuda"); // ${'made there '.repeat(8)}\n}\n`);
+  const places = await page.evaluate(() => {
+    const cm = document.querySelector('.CodeMirror').CodeMirror;
+    const length = cm.getLine(2).length;
+    return [4, length].map((ch) => cm.charCoords({ line: 2, ch }, 'local')).concat({ width: cm.getScrollInfo().width - cm.getScrollInfo().clientWidth });
+  });
+  assert.ok(places[1].top > places[0].top, 'it goes on below');
+  assert.equal(places[2].width, 0, 'nothing is to the right of what is seen');
+  const second = await page.evaluate(() => {
+    const cm = document.querySelector('.CodeMirror').CodeMirror;
+    const text = cm.getLine(2);
+    for (let ch = 5; ch < text.length; ch++) if (cm.charCoords({ line: 2, ch }, 'local').top > cm.charCoords({ line: 2, ch: 4 }, 'local').top) return cm.charCoords({ line: 2, ch }, 'local').left;
+    return -1;
+  });
+  assert.ok(second > places[0].left + 10, `${second} is right of ${places[0].left}`);
+  await done(page);
+});
+
 check('Ctrl F finds in the file', async (t) => {
   const page = await opened(t);
   await page.keyboard.press('Control+f');

@@ -68,7 +68,7 @@ check('the picture keeps 45 % of the height', async (t) => {
   for (const [width, height] of [[1440, 900], [1024, 768]]) {
     const page = await opened(t, height < 800 ? 'handmade-demo' : 'overlap', { viewport: { width, height } }); // of two streams the lanes take more
     await page.waitForFunction(() => document.querySelector('#lines li'));
-    const lines = async (of) => (await boxOf(of, 'source')).height / (await of.locator('#lines li').first().boundingBox()).height;
+    const lines = async (of) => (await boxOf(of, 'source')).height / await of.locator('#lines li').evaluateAll((all) => Math.min(...all.map((li) => li.clientHeight)));
     await tall(page, width);
     assert.ok(await lines(page) >= 5, `${width}: ${await lines(page)} lines`);
     await done(page);
@@ -302,6 +302,11 @@ check('by step a short step is shown with its neighbours, and the view follows',
     assert.ok(ends[1] - ends[0] >= 24, `${ends}`);
   }
   const whole = await page.evaluate(() => window.ferry.view());
+  await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+  await settle(page);
+  assert.ok((await page.evaluate(() => window.ferry.view()))[1] > whole[1], 'a run that has ended is seen whole');
+  await page.evaluate((n) => window.ferry.go(n), copies[13]);
+  await settle(page);
   assert.equal(await page.locator('#fit').textContent(), 'Whole run');
   await page.locator('#fit').click();
   await settle(page);

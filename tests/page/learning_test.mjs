@@ -124,8 +124,15 @@ check('why and how are told when asked for', async (t) => {
   await page.locator('#verdict summary', { hasText: 'Why' }).click();
   assert.match(await told(), /leaves the original/);
   assert.doesNotMatch(await told(), /fy_to/);
-  await page.locator('#verdict summary', { hasText: 'How to fix it' }).click();
+  await page.setViewportSize({ width: 1280, height: 640 });
+  await page.locator('#verdict summary', { hasText: 'How to fix it' }).evaluate((summary) => {
+    summary.scrollIntoView({ block: 'end' }); // at the lower edge
+    summary.click();
+  });
   assert.match(await told(), /use what fy_to returned/);
+  await settle(page);
+  const how = await page.locator('#verdict details', { hasText: 'How to fix it' }).boundingBox();
+  assert.ok(how.y + how.height <= 640, `what was opened is in sight: ${how.y + how.height}`);
   status(server, { state: 'error', line: 3, message: 'a name is not known', hint: 'did you mean fy_relu?', source: 'fy_rleu(x)' });
   await page.waitForFunction(() => /compile/.test(document.getElementById('verdict-title').textContent));
   assert.match(await told(), /a name is not known/);

@@ -146,6 +146,12 @@ check('a compile error is shown at its line, and a hint is given one at a time',
     await page.locator('#hints li').first().waitFor();
     assert.equal(await page.locator('#hints li').count(), 1);
     assert.match(await page.locator('#more-hint').innerText(), /2 left/);
+    const told = () => page.locator('#hints details').evaluateAll((all) => all.map((one) => one.open));
+    assert.deepEqual(await told(), [true]);
+    await write(page, starter); // another error now
+    await page.keyboard.press('Control+s');
+    await page.locator('#verdict[data-kind="fail"] .check').first().waitFor();
+    assert.deepEqual(await told(), [false], 'it was for the error before; a click opens it again');
     await done(page);
   } finally {
     await lessons.stop();

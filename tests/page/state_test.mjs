@@ -298,7 +298,7 @@ test('what no variable reaches is lost, with its sum', () => {
   assert.deepEqual(sums, [0, 1, 2, 2]);
   const lost = one.lostIn(one.at(one.events.length - 1));
   assert.deepEqual([[...lost.storages], lost.bytes.get('cpu'), lost.lines], [[1, 2], 8192, [2, 3]]);
-  assert.equal(lostWords(lost), '8 KiB are lost: no variable reaches what lines 2 and 3 made.');
+  assert.equal(lostWords(lost), '8 KiB are leaked: what lines 2 and 3 made was not freed, and no variable holds it any more.');
   assert.equal(lostWords(one.lostIn(one.at(2))), '');
   const nameless = lostAfter(leaking, [...chain, [5, '', { ins: [3] }]], { kind: 'host_read', line: 5, tensor: 4, storage: 4 }, { kind: 'end', line: 0, status: 0, live: [1, 2, 3, 4] });
   assert.deepEqual(nameless.sums, [0, 1, 2, 2, 3]);

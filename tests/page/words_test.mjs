@@ -8,6 +8,10 @@ import { handleOf } from '../../www/model/state.js';
 import * as units from '../../www/model/units.js';
 import { kindsOfSchema, logs } from './logs.mjs';
 
+test('the library\'s us are µs on the page', () => {
+  assert.equal(units.micro('takes 7.0 us, then 12 us; use us'), 'takes 7.0 µs, then 12 µs; use us');
+});
+
 test('every kind of lib/trace/schema.h has a sentence of its own', () => {
   assert.deepEqual(kindsOfSchema().filter((kind) => !spoken.has(kind)), []);
   for (const kind of kindsOfSchema()) {

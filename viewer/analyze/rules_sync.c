@@ -78,10 +78,9 @@ void rule_hidden_sync(findings *f, const history *h)
         if (x->times > 1 || x->what[0]) continue;
 
         if (a->why == FY_WORD_size) {
-            say_what(x,
-                     "the size of a result depends on values on the card (fy_nonzero, or a mask): in every step the "
-                     "count is copied to the host, which waits until all earlier work is done and queues nothing new "
-                     "meanwhile.");
+            say_what(x, "the size of a result depends on values on the card (fy_nonzero, or a mask): in every step the "
+                        "count is copied to the host, which waits until all earlier work is done; until then no new "
+                        "work is queued.");
             say_fix(x, "keep the size of the tensor, and put 0 where the mask is false: fy_where(mask, x, 0), or x "
                        "times the mask; "
                        "or select only every N steps, or after the loop");
@@ -93,8 +92,8 @@ void rule_hidden_sync(findings *f, const history *h)
                                                     : "fy_item on";
         say_what(
             x,
-            "%s a value on the card in every iteration makes the host wait until all earlier work is done; it queues "
-            "nothing new meanwhile.",
+            "%s a value on the card in every iteration makes the host wait until all earlier work is done; until then "
+            "no new work is queued.",
             does);
         say_fix(x, "keep the values on the card (add them up there); read them every N iterations or after the loop");
     }

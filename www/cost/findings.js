@@ -3,6 +3,7 @@
 
 import { placeOf, priceOf } from '../model/finding.js';
 import { lostWords } from '../model/reach.js';
+import * as units from '../model/units.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -40,7 +41,7 @@ export function findingList(on) {
     go.title = 'Go there';
     go.addEventListener('click', () => on.go(one.seq));
     const words = make('p', '', 'words');
-    words.append(make('span', one.what), ' ', make('span', one.fix && `Fix: ${one.fix}.`, 'fix'));
+    words.append(make('span', units.micro(one.what)), ' ', make('span', one.fix && `Fix: ${units.micro(one.fix)}.`, 'fix'));
     const does = make('p', '', 'does');
     does.append(go);
     if (one.try) does.append(trial(one));

@@ -3,6 +3,8 @@
 
 import { names } from '../library/names.js';
 
+const TAB = 4; // columns
+
 // ---- CodeMirror ---------------------------------------------------------------------------------------
 
 /** CodeMirror in place of the text area; null if a build had none. It is loaded here: it is as large as the rest of the page, and only a learner edits. */
@@ -14,7 +16,7 @@ export async function rich(area, changed) {
   area.remove();
   const cm = Editor(host, {
     mode: 'text/x-csrc', theme: 'ferry', lineNumbers: true, gutters: ['CodeMirror-linenumbers', 'mistakes'],
-    indentUnit: 4, tabSize: 4, matchBrackets: true, autoCloseBrackets: true,
+    indentUnit: TAB, tabSize: TAB, lineWrapping: true, matchBrackets: true, autoCloseBrackets: true,
     inputStyle: 'contenteditable', // screen readers and phones see the text; all of it is in the document:
     viewportMargin: 400, screenReaderLabel: area.getAttribute('aria-label'),
     hintOptions: { hint: complete, completeSingle: false, alignWithWord: true },
@@ -24,6 +26,8 @@ export async function rich(area, changed) {
   input.setAttribute('role', 'textbox');
   input.setAttribute('aria-multiline', 'true');
   cm.addOverlay({ token: callToken });
+  cm.on('renderLine', (_, { text }, node) => hang(node, Editor.countColumn(text, null, TAB)));
+  cm.refresh();
   keys(cm);
   cm.on('changes', changed);
   cm.on('inputRead', (_, { text }) => /[\w]/.test(text[0]) && /\bfy_\w*$/.test(before(cm)) && cm.showHint());
@@ -64,6 +68,12 @@ export async function rich(area, changed) {
 }
 
 const before = (cm) => cm.getLine(cm.getCursor().line).slice(0, cm.getCursor().ch);
+
+// What a narrow field wraps goes on deeper than its line begins.
+function hang(node, indent) {
+  node.style.textIndent = `-${indent + TAB}ch`;
+  node.style.paddingLeft = `calc(4px + ${indent + TAB}ch)`; // 4px: CodeMirror's own
+}
 
 function callToken(stream) {
   if (stream.match(/^fy_\w+(?=\s*\()/)) return 'call';

@@ -84,8 +84,11 @@ export function lessons(api, on) {
     const { html } = await api.get(`/api/lessons/${encodeURIComponent(open.id)}/hints/${hintsShown + 1}`);
     hintsShown++;
     const li = document.createElement('li');
-    li.append(render(html));
+    const told = Object.assign(document.createElement('details'), { open: true });
+    told.append(Object.assign(document.createElement('summary'), { textContent: `Hint ${hintsShown}` }), render(html));
+    li.append(told);
     $('hints').append(li);
+    li.scrollIntoView({ block: 'nearest' });
     const left = (open.hints ?? 0) - hintsShown;
     $('more-hint').textContent = left > 0 ? `Show another hint (${left} left)` : 'That was the last hint';
     $('more-hint').disabled = left <= 0;
@@ -155,9 +158,10 @@ export function lessons(api, on) {
       lesson.done = true;
       list();
     },
-    /** A verdict arrived for the open one. */
+    /** A verdict arrived for the open one. A hint was for what was wrong before; it stays to be opened again. */
     graded(pass) {
       $('hint-section').hidden = pass;
+      for (const told of $('hints').querySelectorAll('details')) told.open = false;
     },
     get open() {
       return open;

@@ -106,7 +106,9 @@ export function verdict(on) {
 
   function folded(title, content) {
     if (content.localName === 'pre') content.tabIndex = 0;
-    return make('details', '', make('summary', '', title), content);
+    const more = make('details', '', make('summary', '', title), content);
+    more.addEventListener('toggle', () => more.open && more.scrollIntoView({ block: 'nearest' }));
+    return more;
   }
 
   /** A program that could not be built, or could not run. What is wrong and where; the fix when it is asked for. */

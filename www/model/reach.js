@@ -92,10 +92,10 @@ function isOver({ starts }, scope, { fn }, place) {
   return at <= scope.from || starts[place.line - 1] >= scope.to;
 }
 
-/** "12 KiB are lost: no variable reaches what lines 6, 7 and 8 made."; '' where nothing is lost. */
+/** "12 KiB are leaked: what lines 6, 7 and 8 made was not freed, and no variable holds it any more."; '' where nothing is lost. */
 export function lostWords({ sum, lines }) {
   const shown = lines.slice(0, LINES);
   const which = and([...shown, ...(lines.length > LINES ? [`${lines.length - LINES} more`] : [])]);
-  const who = lines.length ? `what line${lines.length > 1 ? 's' : ''} ${which} made` : 'them';
-  return sum ? `${units.bytes(sum)} are lost: no variable reaches ${who}.` : '';
+  const who = lines.length ? `what line${lines.length > 1 ? 's' : ''} ${which} made` : 'memory';
+  return sum ? `${units.bytes(sum)} are leaked: ${who} was not freed, and no variable holds it any more.` : '';
 }

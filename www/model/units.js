@@ -21,6 +21,9 @@ export function time(ns) {
   return `${round(ns / 1e9)} s`;
 }
 
+/** "takes 7.0 us", as the library writes it, -> "takes 7.0 µs". */
+export const micro = (words) => words.replace(/(\d) us\b/g, '$1 µs');
+
 /** [256, 256] -> "256×256"; a 0-dim tensor is a "scalar". */
 export function shape(dims) {
   return dims.length ? dims.join('×') : 'scalar';

@@ -29,6 +29,7 @@ export function sourcePane(root, title, jump) {
     number.className = 'number';
     number.textContent = i + 1;
     words.append(code);
+    words.style.setProperty('--indent', `${/^\s*/.exec(words.textContent)[0].replaceAll('\t', '    ').length}ch`);
     cost.className = 'cost';
     li.append(number, words, cost);
     li.addEventListener('click', () => jump(i + 1));
@@ -73,7 +74,7 @@ export function sourcePane(root, title, jump) {
     return parts.filter(Boolean).join('; ');
   }
 
-  // All lines have a margin as wide as the longest entry; long code scrolls beneath it.
+  // All lines have a margin as wide as the longest entry; long code wraps beside it.
   function cost(lines, path) {
     let [longest, longestOwn] = [0, 0];
     rows.forEach(({ cost: cell }, i) => {

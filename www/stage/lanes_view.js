@@ -132,10 +132,13 @@ export function lanesView(on) {
   function follow(moment, lanes, plan) {
     step = moment.by === 'step' && !moment.chosen ? extent(slicesOf(lanes, moment), course.toUnits) : null;
     if (hand.busy() || (moment.t === scene?.t && moment.from === scene?.from && moment.by === scene?.by)) return;
-    if (follows && moment.by === 'clock') glide(null);
+    if (follows && (moment.by === 'clock' || atEnd(moment))) glide(null);
     else if (follows && step) glide(followed(target, step, course.units, plan.track.w));
     else if (!step) pursue(moment.t);
   }
+
+  // What has ended is seen whole.
+  const atEnd = ({ to }) => run.ended && to >= run.events.length - 1;
 
   function slicesOf(lanes, { from, to }) {
     const found = [];
