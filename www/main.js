@@ -168,7 +168,7 @@ function say(words, { playing }, wrong) {
 function arrange(state, step, index, told) {
   const line = told.line || (state.site?.line ?? 0);
   const does = actions(shown, step, time.position.t, state);
-  const wrong = told === step ? does.find((a) => a.mistake)?.mistake : null;
+  const wrong = told === step ? does.find((a) => a.mistake && !a.earlier)?.mistake : null;
   const lost = shown.lostIn(state);
   const leaked = told.kind === 'end' ? lostWords(lost) : '';
   const words = untold([stepSentence(shown.events, told, shown.names), ...(step.kind === 'check' ? [] : wrong?.more ?? []), leaked].filter(Boolean).join(' '));

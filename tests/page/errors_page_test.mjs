@@ -77,7 +77,7 @@ check('a full card shows the request from the largest hole on, in the length of 
   const last = (await boxes(page)).at(-1);
   assert.equal(await red(page, { ...around(last), y: last.pageY - 4 }), 0, '300 MiB do not reach the last row');
   assert.ok(await red(page, await wrongAt(page)) > 60, 'the figures');
-  assert.match(await page.locator('#say').innerText(), /the largest free block 40 MiB/);
+  assert.match(await page.locator('#say').innerText(), /272 MiB free, too little: the largest free block is 40 MiB/);
   assert.match(await page.locator('#wrong').getAttribute('aria-label'), /Held by line 6: 240 MiB in 6 tensors/);
   await done(page);
 });
@@ -189,16 +189,25 @@ check('malformed events never stop the page', async (t) => {
 check('a race is drawn with the value that came of it', async (t) => {
   const events = readFileSync(new URL('./scenes/race.jsonl', import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
   const page = await opened(t, events, { reducedMotion: 'reduce' });
-  const words = page.evaluate(() => new Promise((drawn) => {
+  await page.evaluate(() => {
     const of = CanvasRenderingContext2D.prototype;
-    const [whole, found] = [of.fillText, []];
+    const whole = of.fillText;
+    window.drawn = [];
     of.fillText = function (text, ...more) {
-      found.push(text);
+      window.drawn.push(text);
       return whole.call(this, text, ...more);
     };
-    setTimeout(() => drawn(found.join('|')), 1500);
-  }));
+  });
+  const words = async (t) => {
+    await page.evaluate(() => { window.drawn = []; });
+    await page.evaluate((at) => window.ferry.seek(at), t);
+    await settle(page);
+    return page.evaluate(() => window.drawn.join('|'));
+  };
+  const [copy, product] = events.filter((e) => e.kind === 'complete').slice(-4).filter((e) => e.id === 3 || e.id === 4);
   await go(page, events.findIndex((e) => e.kind === 'data_race'));
-  assert.match(await words, /line 8 writes.*line 9 reads.*NaN, NaN, NaN …/);
+  assert.ok(copy.end < product.start);
+  assert.match(await words(product.start + 5), /line 8 wrote.*line 9 reads.*NaN, NaN, NaN …/);
+  assert.doesNotMatch(await words(product.end + 5), /line 8 wrote/, 'it is over');
   await done(page);
 });

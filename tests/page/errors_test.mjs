@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { mistake, saying, saysOf } from '../../www/model/mistakes.js';
 import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
+import { sentence } from '../../www/model/words.js';
 import { logs } from './logs.mjs';
 import * as mishaps from './mishaps.mjs';
 
@@ -59,8 +60,11 @@ test('a full card knows request, hole and holders', () => {
   assert.equal(m.request.free, 272 * 2 ** 20);
   assert.deepEqual(m.request.holders.map(({ line, bytes, count }) => [line, bytes, count]), [[6, 240 * 2 ** 20, 6]]);
   assert.equal(m.name, 'fy_zeros');
-  assert.match(saying(m), /the largest free block 40 MiB\. Held by line 6: 240 MiB in 6 tensors/);
+  assert.match(saying(m), /the largest free block is 40 MiB\. Held by line 6: 240 MiB in 6 tensors/);
   assert.equal(step, one.steps.at(-1), 'an oom, its error and the end are one step');
+  const smaller = wrongIn(mishaps.scene('full').map((e) => (e.kind === 'oom' ? { ...e, asked: 200 * 2 ** 20 } : e))).m;
+  assert.match(saying(m), /272 MiB free, too little: /);
+  assert.match(saying(smaller), /272 MiB free, enough, but in pieces: /);
 });
 
 test('a hole lies between segments or in one', () => {
@@ -94,7 +98,8 @@ test('a crash names the last call before it', () => {
 
 test('a data race has both accesses and the value read', () => {
   const { m } = wrongIn(mishaps.race);
-  assert.deepEqual(m.race, { storage: 1, ends: [{ seq: 6, line: 4, does: 'writes' }, { seq: 7, line: 6, does: 'reads' }], value: '7' });
+  assert.deepEqual(m.race.ends.map(({ seq, line, does }) => [seq, line, does]), [[6, 4, 'writes'], [7, 6, 'reads']]);
+  assert.deepEqual([m.race.storage, m.race.value], [1, '7']);
   assert.deepEqual(m.more, ['What was read: 7.']);
   assert.equal(open(mishaps.race).races, 1);
 });
@@ -108,6 +113,19 @@ test('what stopped a run is its last step', () => {
   }
   const went = open([...mishaps.shape.slice(0, -1), { ...mishaps.stopped, seq: mishaps.shape.length - 1, status: 0 }]);
   assert.equal(went.stopped, -1, 'a program that goes on was not stopped');
+});
+
+test('a race says who, what, where and what comes of it', () => {
+  const said = (change) => {
+    const events = mishaps.scene('race').map((e) => (e.kind === 'session' ? change(e) : e));
+    return sentence(events.find((e) => e.kind === 'data_race'), open(events).names);
+  };
+  const both = /^Data race at there: line 8 copies into it in stream 1, line 9 reads it \(mul\) in the default stream, and nothing orders them\. Which is first is chance/;
+  assert.match(said((e) => e), both);
+  assert.match(said((e) => e), /; the simulated card gives NaN every time\. Fix: call fy_stream_wait_stream/);
+  const real = said((e) => ({ ...e, devices: e.devices.map((one) => ({ ...one, kind: one.kind === 'sim' ? 'cuda' : one.kind })) }));
+  assert.match(real, both);
+  assert.doesNotMatch(real, /simulated/);
 });
 
 test('only errors, races and verdicts of stopped runs have mistakes', () => {

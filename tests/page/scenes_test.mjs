@@ -189,6 +189,15 @@ function wordsAt(s, width, height) {
   return said;
 }
 
+test('pinned memory is named in a word, wide or narrow', () => {
+  const s = scene('pinned-overlap');
+  for (const [width, height] of [[1392, 417], [720, 260], [366, 430]]) {
+    const said = wordsAt(s, width, height);
+    const name = said.find(({ words }) => words === 'second');
+    assert.ok(said.some(({ words, x, y }) => /^(.*, )?pinned$/.test(words) && Math.abs(y - name.y) < 70 && x > name.x), `${width}x${height}`);
+  }
+});
+
 test('two cards: no words over others, wide or narrow', () => {
   for (const name of ['two-cards-peer', 'two-cards-no-peer']) {
     for (const [width, height] of [[992, 288], [992, 340], [1392, 417], [1160, 300], [720, 260]]) {

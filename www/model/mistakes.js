@@ -23,7 +23,8 @@ const found = new WeakMap(); // event -> {known: events when it was made, mistak
  *   request    of a full memory {bytes, free, hole: {start, bytes}, holders}; start: null: its address is not known
  *   freed      {name, storage, addr, bytes, device, line}
  *   last       before a crash: the last call {seq, line, code}; code: that line of the program, or ''
- *   race       {storage, ends: [{seq, line, does}], value}; value: as text, '' where the log has none
+ *   race       {storage, ends: [{seq, line, does, from, until}], value}; from, until: when its work runs, in ns; value: as text, '' where
+ *              the log has none
  *   words      short, for the bar of a processor; more: sentences that the error's message does not contain
  */
 export function mistake(run, seq, state) {
@@ -74,7 +75,7 @@ const kinds = {
     const hole = largestHole(run, e, state, device);
     const free = int(e.free) + Math.max(0, int(e.reserved) - int(e.allocated));
     const request = { bytes, free, hole, holders: holdersOf(state, device) };
-    const room = `${memoryName(device)} has ${units.bytes(free)} free, the largest free block ${units.bytes(hole.bytes)}`;
+    const room = `${memoryName(device)} has ${units.bytes(free)} free, ${free < bytes ? 'too little' : 'enough, but in pieces'}: the largest free block is ${units.bytes(hole.bytes)}`;
     return { type: 'full', device, request, words: `no room for ${units.bytes(bytes)}`, more: [`${room}.`] };
   },
 
@@ -218,7 +219,9 @@ const uses = (all, storage) => list(all).some((one) => one?.storage === storage)
 function access(run, seq, storage) {
   const e = object(run.events[seq]);
   const writes = e.kind === 'host_write' || uses(e.out, storage) || object(e.dst).storage === storage;
-  return { seq: int(seq, -1), line: int(e.line), does: writes ? 'writes' : 'reads' };
+  const work = run.timeline.worksIssued(int(seq, -1), int(seq, -1))[0];
+  const t = run.timeline.timeOf(int(seq, -1));
+  return { seq: int(seq, -1), line: int(e.line), does: writes ? 'writes' : 'reads', from: work?.start ?? t, until: work?.end ?? t };
 }
 
 // The first values that were seen of what the later access read or made of it.

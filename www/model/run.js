@@ -13,7 +13,7 @@ import { names } from './words.js';
 export function run({ run: number, lesson = '', what = '', label = '', over = false }) {
   const past = history();
   const parts = steps();
-  const known = names();
+  const known = names(past.events);
   const clock = timeline();
   const places = addresses();
   const reached = reach();

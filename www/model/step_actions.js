@@ -18,7 +18,15 @@ export function actions(run, step, t, state) {
   const [first, ...later] = list.filter((a) => a.type === 'alloc');
   if (first) first.by = allocatedBy(run, step);
   for (const a of later) a.by = run.timeline.timeOf(a.seq) <= t ? 0.001 : Infinity; // of a call with several kernels: when it is there
+  if (run.races) list.push(...racing(run, step, t, state));
   return [...list, ...worksOf(run, step, t).map((w) => (w.type === 'copy' ? copyAction(w, state) : opAction(w, state)))];
+}
+
+// A race that an earlier step began, while the work that races runs.
+function racing(run, step, t, state) {
+  const running = new Set(run.timeline.worksAt(t).map((work) => work.seq));
+  const earlier = state.dataRaces.filter(({ seq }) => seq < step.from && running.has(run.events[seq].b));
+  return earlier.map(({ seq }) => ({ type: 'race', mistake: mistake(run, seq, state), earlier: true }));
 }
 
 const last = (list, type, test = () => true) => list.findLast((a) => a.type === type && test(a));

@@ -2,15 +2,15 @@
 // tooltips all use this file, so that they agree. Pure.
 
 import { callWords, calledBy, localNames } from './aliases.js';
-import { list } from './fields.js';
+import { list, object } from './fields.js';
 import { iterationName } from './loop_names.js';
 import * as units from './units.js';
 
 /**
  * The names that the events give to tensors and storages. `learn` each event once, in order. A tensor may get another name
- * later: at(n) tells those that it has after event n, as the picture of that state shows them.
+ * later: at(n) tells those that it has after event n, as the picture of that state shows them. events: of the run.
  */
-export function names() {
+export function names(events = []) {
   const tensors = new Map();
   const storages = new Map();
   const firstUse = new Map(); // card -> its first segment
@@ -19,10 +19,12 @@ export function names() {
   const sources = new Map(); // path -> text
   let count = 0; // events
   let stopped = 0; // line of the error that ended the program
+  let simulated = false; // its cards
 
   function learn(e) {
     count++;
     if (!e || typeof e !== 'object') return;
+    if (e.kind === 'session') simulated = list(e.devices).some((one) => one?.kind === 'sim');
     if (e.kind === 'source') sources.set(e.path, e.text);
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
@@ -52,6 +54,8 @@ export function names() {
   const dtypeOf = (id) => tensors.get(id)?.dtype;
   const isFirstUse = (e) => firstUse.get(e.device) === e || (e.seq !== undefined && firstUse.get(e.device)?.seq === e.seq);
   const stoppedAt = () => stopped;
+  const isSimulated = () => simulated;
+  const event = (n) => events[n];
 
   function at(seq) {
     const own = (id) => nameAt(tensors.get(id), seq);
@@ -67,7 +71,7 @@ export function names() {
     /** The other tensors that share a tensor's bytes after event `last`. */
     const keepers = (id, last) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
       .filter((other) => tensors.get(other).created < last && tensors.get(other).dropped > last).map(tensor);
-    return { tensor, used, call, called, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt, at };
+    return { tensor, used, call, called, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt, isSimulated, event, at };
   }
 
   return { learn, ...at(Infinity) };
@@ -119,8 +123,11 @@ const sentences = {
   },
   record_stream: (e, n) => `${n.tensor(e.tensor)} is also used in ${stream(e)}: its memory is kept until that work is complete.`,
   data_race(e, n) {
-    const what = dataRaces[e.type] ?? 'two accesses without synchronization';
-    return `Data race at ${n.storage(e.storage)}: ${what}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`;
+    const [first, then] = [e.a, e.b].map((seq) => accessed(n.event(seq), e.storage));
+    const known = first && then;
+    const what = known ? `${first}, ${then}, and nothing orders them` : dataRaces[e.type] ?? 'two accesses without synchronization';
+    const so = known ? ` Which is first is chance${n.isSimulated() && e.type !== 'write_early' ? '; the simulated card gives NaN every time' : ''}.` : '';
+    return `Data race at ${n.storage(e.storage)}: ${what}.${so}${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`;
   },
   set_device: (e) => `${e.device ?? 'Another card'} is now the current device.`,
   set_stream: (e) => `The current stream is now ${stream(e)}.`,
@@ -174,6 +181,19 @@ const dataRaces = {
   race: 'two streams access it without synchronization',
   reuse: "another stream may still use this memory's previous tensor",
 };
+// "line 8 copies into it in stream 1"; '' where the event is no access to that storage.
+function accessed(e, storage) {
+  const has = (one) => object(one).storage === storage;
+  const does = {
+    copy: () => (has(e.dst) ? 'copies into it' : has(e.src) ? 'copies it' : ''),
+    op: () => (list(e.out).some(has) ? `writes it (${e.name})` : list(e.in).some(has) ? `reads it (${e.name})` : ''),
+    host_read: () => 'reads it', host_write: () => 'writes it',
+  };
+  const what = Object.hasOwn(does, e?.kind) && does[e.kind]();
+  const isHost = e?.kind?.startsWith('host') || e?.device === 'cpu';
+  return what ? `line ${e.line} ${what} ${isHost ? 'on the CPU' : `in ${stream(e)}`}` : '';
+}
+
 export const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
 const whyReleased = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {

@@ -9,7 +9,7 @@ import { drawBus, drawCopy, drawWay, peerWords } from './bus.js';
 import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawUses } from './cores.js';
 import { drawError } from './errors.js';
-import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
+import { drawLens, drawMoves, drawTags, drawWritten, saysPinned, writtenIn } from './draw_tags.js';
 import { groupWords } from './groups.js';
 import { pieces } from './map.js';
 
@@ -105,7 +105,8 @@ function sayingsOf(memory, is, brief) {
 // Why what is free is of no use.
 function roomWords({ bytes, free, hole }) {
   const largest = `largest free block ${units.bytes(hole.bytes)}`;
-  return [`no room for ${units.bytes(bytes)}: ${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, block ${units.bytes(hole.bytes)}`];
+  const why = free < bytes ? `only ${units.bytes(free)} free` : `${units.bytes(free)} free, but in pieces`;
+  return [`no room for ${units.bytes(bytes)}: ${why}, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, block ${units.bytes(hole.bytes)}`];
 }
 
 // The segments of the caching allocator as frames, and what is free in them hatched.
@@ -320,7 +321,7 @@ function drawFilled(c, { th, scale, box, rect, hue, pattern, leaving = 1 }) {
   c.fillRect(rect.x, rect.y, bandWidth(rect), rect.h);
   if (isLocked(box, rect)) {
     drawLock(c, th, rect.x + rect.w - 16, rect.y + rect.h / 2);
-    if (rect.w > 180) text(c, 'pinned', rect.x + rect.w - 22, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color: th.ink, align: 'right' });
+    if (saysPinned(rect)) text(c, 'pinned', rect.x + rect.w - 22, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color: th.ink, align: 'right' });
   }
   c.restore();
   rounded(c, rect, CORNER);

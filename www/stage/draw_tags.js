@@ -105,13 +105,17 @@ function drawLabel(c, scene, box, tag, freed) {
   if (tensors.length > 1 || over) return;
   const [{ also = [] }] = tensors;
   const more = detailOf(tensors[0]);
-  const detail = [...(also.length ? [`${more}, also ${also.map(({ name, fn }) => `${name} in ${fn}`).join(', ')}`] : []), more]
+  const kind = box.mem === 'pinned' && !saysPinned(box) ? ['pinned'] : []; // as a lock alone does not say
+  const detail = [...(also.length ? [`${more}, also ${also.map(({ name, fn }) => `${name} in ${fn}`).join(', ')}`] : []), [more, ...kind].join(', '), ...kind, more]
     .find((words) => room - (at - x) > words.length * 6.6 + 2);
   if (!detail) return;
   c.font = `12px ${th.sans}`;
   behind(c, th, at, y, c.measureText(detail).width);
   text(c, detail, at, y, { font: `12px ${th.sans}`, color: th.soft });
 }
+
+/** Is the word pinned in the box itself? Else it is beside the name. */
+export const saysPinned = (rect) => rect.w > 180;
 
 // Ways, arrows and guides pass behind words.
 function behind(c, th, x, y, w) {

@@ -65,7 +65,7 @@ const drawings = {
     const box = boxOf(scene.layout, m.race.storage);
     if (!box) return;
     drawFrame(c, scene, box.pieces, false);
-    const [a, b] = m.race.ends.map(({ line, does }) => `line ${line} ${does}`);
+    const [a, b] = m.race.ends.map((end) => `line ${end.line} ${tense(end, scene.now.t)}`);
     const read = m.race.value ? [[` ${m.race.value}`, true]] : [];
     drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [`${a}, ${b}`, false], ...read], [[`${a}, ${b}`, true], ...read]);
   },
@@ -79,6 +79,8 @@ const drawings = {
     drawBar(c, scene, m.device || 'cpu', m.name ? neverRan(m) : `stopped${atLine(m.line)}`, m.words);
   },
 };
+
+const tense = ({ does, from, until }, t) => (t < from ? `will ${does.slice(0, -1)}` : t < until ? does : { writes: 'wrote', reads: 'read' }[does]);
 
 /** Where an error is told: {x, y, w, h} of the crossing on the bus, or of the bar. */
 export function placeOf(layout, m) {

@@ -46,7 +46,7 @@ export function stage(changed, picked) {
     document.body.style.setProperty('--cards', cards);
     plan = layout(state, addresses, size.w, size.h, actions, lost);
     known = state;
-    wrong = actions.find((a) => a.mistake)?.mistake ?? null;
+    wrong = actions.find((a) => a.mistake && !a.earlier)?.mistake ?? null;
     placing ||= setTimeout(place, LATER);
   }
 
