@@ -122,6 +122,21 @@ check('on a phone one screen; code one touch away', async (t) => {
   }
 });
 
+check('the line of the step stays in sight as its pane shrinks', async (t) => {
+  const server = await served(t);
+  const page = await stage.open(server.url, { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+  await page.locator('.predict button[type="button"]').click();
+  await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
+  for (const height of [900, 768, 700]) {
+    await page.setViewportSize({ width: 1024, height });
+    await settle(page);
+    const [[top, bottom], [from, to]] = await page.evaluate(() => ['#lines .lit', '#source'].map((id) => document.querySelector(id).getBoundingClientRect()).map((box) => [box.top, box.bottom]));
+    assert.ok(top >= from - 1 && bottom <= to + 1, `${height}: ${top} to ${bottom} in ${from} to ${to}`);
+  }
+  await done(page);
+});
+
 check('on a phone a lesson that is chosen stays on show', async (t) => {
   const server = await served(t);
   const page = await stage.open(server.url, { viewport: { width: 390, height: 844 } });

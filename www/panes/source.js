@@ -57,9 +57,11 @@ export function sourcePane(root, title, jump) {
   // Scrolls only this pane, never the page.
   function reveal(li) {
     const pane = root.parentElement;
-    const top = li.offsetTop - root.offsetTop;
-    if (top < pane.scrollTop + 30 || top > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = top - pane.clientHeight / 2;
+    const [top, room] = [li.offsetTop - root.offsetTop, Math.max(0, pane.clientHeight - li.offsetHeight)];
+    const margin = Math.min(30, room / 2); // around the line
+    if (top < pane.scrollTop + margin || top > pane.scrollTop + room - margin) pane.scrollTop = top - room / 2;
   }
+  new ResizeObserver(() => lit && reveal(lit.li)).observe(root.parentElement);
 
   // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, time blocked, and time to reserve a segment, which a narrow margin
   // leaves to the tooltip (style.css).
