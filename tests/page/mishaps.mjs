@@ -1,4 +1,5 @@
-// mishaps.mjs: small logs of runs that go wrong, for the tests of how errors are drawn; and those of the scenes.
+// mishaps.mjs: small logs of runs that go wrong, for the tests of how errors are drawn; of one with many tensors; and those of
+// the scenes.
 import { readFileSync } from 'node:fs';
 import { root } from './logs.mjs';
 
@@ -43,6 +44,17 @@ export const race = log(tensor(1, 'x', 3, [4, 8]), { kind: 'host_write', t: 500,
   { kind: 'host_read', t: 600, line: 6, file: 'a.c', storage: 1, tensor: 1, version: 2, count: 1, via: 'item' },
   { kind: 'data_race', t: 600, line: 6, file: 'a.c', type: 'read_early', storage: 1, first: 0, bytes: 4, a: 6, b: 7, fix: 'wait' },
   { kind: 'values', t: 600, tensor: 1, version: 2, first: 0, data: [7], count: 1, min: 7, max: 7, mean: 7, nan: 0 }, { kind: 'end', t: 900, status: 0, live: [] });
+
+/** The lines of a run of so many tensors of 4 KiB in RAM, made at lines 7 and 8 by turns, each right after the other. */
+export function crowded(count) {
+  const at = { t: 0, th: 0, file: 'a.c', fn: 'main' };
+  const events = [{ kind: 'session', ...at, schema: 1, program: 'a', clock: 'model', devices: [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34 }] }];
+  for (let i = 0; i < count; i++) {
+    events.push({ kind: 'alloc', ...at, line: 7 + (i % 2), storage: i + 1, device: 'cpu', mem: 'pageable', addr: `0x${(0x100000 + i * 4096).toString(16)}`, asked: 4096, bytes: 4096 },
+      { kind: 'tensor', ...at, line: 7 + (i % 2), tensor: i + 1, storage: i + 1, name: `weight[${i}]`, shape: [1024], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' });
+  }
+  return [...events, { kind: 'end', ...at, exit: 0 }].map((e, seq) => JSON.stringify({ seq, ...e }));
+}
 
 /** A scene's events (scenes.mjs). */
 export const scene = (name) => readFileSync(`${root}tests/page/scenes/${name}.jsonl`, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));

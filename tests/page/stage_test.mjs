@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { bench, boxesOf, check, done, ferry, go, settle, share } from './browser.mjs';
 import { logLines, serve } from './dev.mjs';
 import { golden } from './logs.mjs';
+import { crowded } from './mishaps.mjs';
 
 const stage = bench();
 
@@ -293,17 +294,6 @@ check('reduced motion: a step is there at once, with its trail', async () => {
   assert.notEqual(await page.evaluate(() => document.getElementById('canvas').toDataURL()), bus);
   await done(page);
 });
-
-// A run of so many tensors of 4 KiB in RAM, made at lines 7 and 8 by turns, each right after the other.
-function crowded(count) {
-  const at = { t: 0, th: 0, file: 'a.c', fn: 'main' };
-  const events = [{ kind: 'session', ...at, schema: 1, program: 'a', clock: 'model', devices: [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34 }] }];
-  for (let i = 0; i < count; i++) {
-    events.push({ kind: 'alloc', ...at, line: 7 + (i % 2), storage: i + 1, device: 'cpu', mem: 'pageable', addr: `0x${(0x100000 + i * 4096).toString(16)}`, asked: 4096, bytes: 4096 },
-      { kind: 'tensor', ...at, line: 7 + (i % 2), tensor: i + 1, storage: i + 1, name: `weight[${i}]`, shape: [1024], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' });
-  }
-  return [...events, { kind: 'end', ...at, exit: 0 }].map((e, seq) => JSON.stringify({ seq, ...e }));
-}
 
 check('a group opens its tensors by mouse, keyboard and touch', async (t) => {
   const lines = crowded(400);

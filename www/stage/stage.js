@@ -166,6 +166,7 @@ export function stage(changed, picked) {
       node.style.position = 'absolute';
       $('spots').append(node);
     }
+    node.hidden = !words; // the run has no such device
     if (node.title === words) return;
     node.title = words;
     node.setAttribute('aria-label', words);
