@@ -30,23 +30,30 @@ async function faults(page) {
   return violations.flatMap(({ id, nodes }) => nodes.map((n) => `${id}: ${n.target.join(' ')}: ${n.failureSummary.split('\n').slice(1).join(';').trim()}`));
 }
 
+/** Lays the page out anew. */
+async function resize(page, [width, height]) {
+  await page.setViewportSize({ width, height });
+  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); })); // observers have heard of it
+  await settle(page);
+}
+
 // shown: what must be in sight then; tabs: those of a narrow page that are looked at; phone: there alone.
 async function look(page, { shown = 'body', tabs = [''], phone = false } = {}) {
   const found = [];
   for (const one of looks(phone)) {
-    const { size: [width, height], scheme } = one;
-    await page.setViewportSize({ width, height });
+    const { size, scheme } = one;
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    await resize(page, size);
     for (const tab of isPhone(one) ? tabs : ['']) {
       if (tab) await page.locator(`#tab-${tab}`).click();
       await settle(page);
-      const where = `${width}x${height} ${scheme} ${tab}`;
+      const where = `${size.join('x')} ${scheme} ${tab}`;
       if (!isPhone(one) || phone || tabs.length === 1) assert.ok(await page.locator(shown).first().isVisible(), `${shown}, ${where}`);
       found.push(...(await faults(page)).map((words) => `${where}: ${words}`));
     }
     taken.add(one);
   }
-  await page.setViewportSize({ width: 1440, height: 900 }); // where all is in sight that is clicked next
+  await resize(page, SIZES[0]); // where all is in sight that is clicked next
   assert.deepEqual(found, []);
 }
 
