@@ -39,6 +39,14 @@ export const segfault = log(tensor(1, 'x', 3, [4, 8]), crash('crash', 'segmentat
 export const pointer = log(tensor(1, 'x', 3, [4, 8], { device: 'cuda:0' }),
   crash('device_pointer', "the host read element 3 of 'x', which lives on cuda:0: the CPU cannot access GPU memory through a pointer ('x' was made at a.c:3)"));
 
+/** Of two copies on the card the program has since written what one was made of: w there is older than x. */
+export const older = log(tensor(1, 'x', 3, [4, 8]), tensor(2, 'y', 4, [4, 8]), [[3, 1, 'w'], [4, 2, 'z']].flatMap(([id, from, name]) => {
+  const at = { t: 100 * id, file: 'a.c', line: 5, fn: 'main' };
+  return [...tensor(id, name, 5, [4, 8], { device: 'cuda:0' }).slice(0, 2),
+    { kind: 'copy', ...at, id, src: { device: 'cpu', storage: from, tensor: from }, dst: { device: 'cuda:0', storage: id, tensor: id, version: 1 }, dir: 'h2d', bytes: 128, route: 'direct', held: 10 },
+    { kind: 'complete', ...at, id, start: at.t - 10, end: at.t, engine: 'h2d', wire: 10 }];
+}), { kind: 'host_write', t: 500, line: 6, file: 'a.c', storage: 1, tensor: 1, version: 2, count: 32 }, { kind: 'end', t: 900, status: 0, live: [] });
+
 /** One address nobody orders: line 4 writes while line 6 reads, and prints 7. */
 export const race = log(tensor(1, 'x', 3, [4, 8]), { kind: 'host_write', t: 500, line: 4, file: 'a.c', storage: 1, tensor: 1, version: 2, count: 32 },
   { kind: 'host_read', t: 600, line: 6, file: 'a.c', storage: 1, tensor: 1, version: 2, count: 1, via: 'item' },

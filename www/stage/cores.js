@@ -67,7 +67,7 @@ function drawOp(c, { theme: th, names }, r, a, queued) {
   drawBar(c, r, th.well);
   c.clip();
   c.fillStyle = a.device === 'cpu' ? th.cpu : th.gpu;
-  c.globalAlpha = a.phase === 'done' ? 1 : 0.28;
+  c.globalAlpha = a.phase === 'done' ? 1 : 0.36;
   c.fillRect(r.x, r.y, r.w * (a.phase === 'queued' ? 0 : a.m), r.h);
   c.restore();
   const color = a.phase === 'done' ? th.paper : th.ink;
@@ -160,7 +160,7 @@ function drawHost(c, { theme: th, scale }, r, { words, waits, part: done }) {
   drawBar(c, r, waits ? th.panel : th.well);
   c.clip();
   c.fillStyle = waits ? tile(c, 'hatch', '', th.line, scale) : th.cpu;
-  c.globalAlpha = waits ? 1 : 0.28;
+  c.globalAlpha = waits ? 1 : 0.36;
   c.fillRect(r.x, r.y, waits ? r.w : r.w * done, r.h);
   c.restore();
   rounded(c, r, 8);

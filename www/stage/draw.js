@@ -271,7 +271,7 @@ function drawOlder(c, th, rect, part, scale) {
   const left = { x: rect.x + rect.w * part, y: rect.y + 1, w: rect.w * (1 - part) - 1, h: rect.h - 2 };
   if (left.w <= 0) return;
   tint(c, left, th.panel, 0.6);
-  tint(c, left, tile(c, 'hatch', '', th.faint, scale), 0.35);
+  tint(c, left, tile(c, 'hatch', '', th.faint, scale), 0.5);
 }
 
 function drawEdge(c, rect, part, hue) {
