@@ -22,6 +22,13 @@ const moments = (one, n, seed = 7) => {
   return Array.from({ length: n }, () => next() * one.total * 1.05);
 };
 const near = (a, b, what) => assert.ok(Math.abs(a - b) < 0.5, `${what}: ${a}, not ${b}`);
+const told = (key, value) => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value); // JSON has no Infinity
+/** The paths of what is no plain data in a value: functions, maps, classes. */
+const odd = (value, path = '') => {
+  if (value === null || typeof value !== 'object') return ['function', 'symbol', 'bigint'].includes(typeof value) ? [path] : [];
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return [path];
+  return Object.entries(value).flatMap(([key, one]) => odd(one, `${path}.${key}`));
+};
 const storageIn = (now, id) => now.memories.flatMap((m) => m.storages).find((s) => s.id === id);
 
 for (const [name, events] of logs()) {
@@ -95,6 +102,19 @@ for (const [name, events] of logs()) {
       assert.match(words, /^[A-Z][^?]*[.!]$/s, `${t}: ${words}`);
       assert.doesNotMatch(words, /undefined|null|NaN|\?/, words);
     }
+  });
+
+  test(`${name}: a moment is plain data, whenever it is read`, () => {
+    const [one, other] = [open(events), open(events)];
+    const at = moments(one, 40, 23);
+    const late = at.map((t) => instant(one, t)); // read when all the others have been asked for
+    at.forEach((t, i) => {
+      const once = structuredClone(instant(other, t));
+      assert.deepEqual(late[i], once, `at ${t}`);
+      assert.deepEqual(late[i], once, `at ${t}, read again`);
+      assert.deepEqual(odd(late[i]), [], `at ${t}`);
+      assert.deepEqual(JSON.parse(JSON.stringify(late[i], told)), JSON.parse(JSON.stringify(once, told)), `at ${t}, as JSON`);
+    });
   });
 
   test(`${name}: a moment is the same however it is reached`, () => {

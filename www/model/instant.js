@@ -25,7 +25,7 @@ function courseOf(work, devices) {
  *              asked for, and rounded up; loose: of what lies in no segment
  *     segments   {addr, bytes, mem, pool, stream, free}: free bytes in it; by address
  *     storages   {id, addr, bytes, asked, mem, device, tenant, name, segment, tags, deferred, writing}; by address; made when
- *                they are first asked for, which must be before the run is asked for another moment
+ *                they are first asked for, whatever the run was asked for meanwhile
  *       segment    the address of the segment that it lies in, or null
  *       tags       its handles: {tensor, name, shape, strides, offset, dtype, viewOf}
  *       deferred   freed by the program, but a stream that it was recorded on has not reached that point
@@ -47,7 +47,7 @@ export function instant(run, t, until = Infinity) {
   const threads = run.timeline.callsAt(t).filter((call) => call.seq <= until).map((call) => threadAt(run, call, works));
   return {
     t, seq,
-    memories: state.devices.map((device) => memoryAt(state, device, works, writing)),
+    memories: state.devices.map((device) => memoryAt(run, state, device, works, writing)),
     copies, ops, threads,
     cost: costAt(state, t, copies, ops, threads),
     staging: stagingAt(copies, state.devices),
@@ -137,7 +137,8 @@ function writesOf(copies, ops) {
   return writes;
 }
 
-function memoryAt(state, device, works, writing) {
+function memoryAt(run, state, device, works, writing) {
+  const { seq } = state;
   const segments = [...state.segments.values()].filter((s) => s.device === device.name).map((s) => ({ ...s, free: s.bytes })).sort(byAddress);
   const segmentOf = (addr) => {
     const one = segments[firstIndex(segments.length, (i) => segments[i].addr > addr) - 1];
@@ -154,11 +155,12 @@ function memoryAt(state, device, works, writing) {
     asked += s.asked;
     live += s.bytes;
   }
+  const storagesIn = (s) => [...s.storages.values()].filter(isHere).map((one) => storageAt(s, one, segmentOf(one.start), writing)).sort(byAddress);
   let storages = null; // thousands, which a picture does not need
   return {
     device: device.name, card: device.card, capacity: device.capacity, asked, live, loose, reserved: segments.reduce((sum, s) => sum + s.bytes, 0), segments,
     get storages() {
-      storages ??= [...state.storages.values()].filter(isHere).map((s) => storageAt(state, s, segmentOf(s.start), writing)).sort(byAddress);
+      storages ??= storagesIn(run.atTime(seq)); // the state has gone on by now
       return storages;
     },
   };
