@@ -135,36 +135,63 @@ check('the lanes have a red cross where the program stopped, and none before', a
   await done(page);
 });
 
-/** In the page: goes through the steps up to an error; how many it looked at, and the first event with a red pixel. */
-async function scan({ wrong, every }) {
+/** In the page: goes through the steps up to an error, and to the last one; how many it looked at, and the first with red. on: where. */
+async function scan({ wrong, every, on }) {
   const { ferry } = window;
-  const canvas = document.getElementById('canvas');
   const red = getComputedStyle(document.body).getPropertyValue('--bad').trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
   const near = (data, i) => Math.abs(data[i] - red[0]) < 4 && Math.abs(data[i + 1] - red[1]) < 4 && Math.abs(data[i + 2] - red[2]) < 4;
-  const isRed = ({ data }) => {
+  const isRed = (id) => {
+    const canvas = document.getElementById(id);
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     for (let i = 0; i < data.length; i += 4) if (near(data, i)) return true;
     return false;
   };
+  const wanted = `rgb(${red.join(', ')})`;
+  const isWrong = (style) => [style.color, style.backgroundColor, style.borderTopColor, style.borderBottomColor, style.borderLeftColor, style.outlineColor].includes(wanted);
+  const element = () => [...document.querySelectorAll('body *')].find((node) => isWrong(getComputedStyle(node)) && node.checkVisibility());
   const end = ferry.events.findIndex((e) => wrong.includes(e.kind));
+  const last = ferry.events.length - 1;
   let scanned = 0;
-  for (let seq = 0; seq < ferry.events.length; seq = ferry.seq + every) {
+  for (let seq = 0; ; seq = Math.min(last, ferry.seq + every)) {
     ferry.go(seq);
     do await new Promise(requestAnimationFrame); while (!ferry.idle);
     if (end >= 0 && ferry.seq >= end) break;
     scanned++;
-    if (isRed(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height))) return { scanned, at: ferry.seq };
+    const looks = { stage: () => isRed('canvas'), lanes: () => isRed('lanes-canvas'), text: () => element()?.outerHTML.slice(0, 80) };
+    const where = on.find((name) => looks[name]());
+    if (where) return { scanned, at: ferry.seq, where };
+    if (ferry.seq >= last) break;
   }
-  return { scanned, at: -1 };
+  return { scanned, at: -1, to: ferry.seq };
 }
 
+const SHORT = 100; // events of a log of which each step is looked at, also in a short run
+
+// In a short run in one theme and then the other. The lanes show all of a run, and so the error that it comes to;
+// of one that was killed the notice says so.
 check('red is only for errors: no other step of a golden log has a pixel of it', async (t) => {
-  for (const [name, events] of logs()) {
-    if (events.length > 2000) continue;
-    const page = await opened(t, events, { viewport: { width: 1024, height: 768 } });
-    const every = process.env.LONG || events.length < 100 ? 1 : 24; // events: of a long log, a part of the steps
-    const { scanned, at } = await page.evaluate(scan, { wrong: ['error', 'oom', 'data_race'], every });
-    assert.equal(at, -1, `${name}, event ${at}`);
-    assert.ok(scanned > 3, name);
+  const themes = ['light', 'dark'];
+  const wrong = ['error', 'oom', 'data_race'];
+  for (const [i, [name, events]] of [...logs()].entries()) {
+    const fails = events.some((e) => wrong.includes(e.kind));
+    const on = ['stage', ...(fails ? [] : ['lanes']), ...(events.some((e) => e.kind === 'end') ? ['text'] : [])];
+    for (const colorScheme of process.env.LONG ? themes : [themes[i % 2]]) {
+      const page = await opened(t, events, { viewport: { width: 1024, height: 768 }, colorScheme, reducedMotion: 'reduce' });
+      const every = process.env.LONG || events.length < SHORT ? 1 : 24;
+      const { scanned, at, where, to } = await page.evaluate(scan, { wrong, every, on });
+      assert.equal(at, -1, `${name}, ${colorScheme}, event ${at}: ${where}`);
+      assert.ok(scanned > 3, name);
+      if (!fails) assert.equal(to, events.length - 1, `${name} to its end`);
+      await done(page);
+    }
+  }
+});
+
+check('an error is red on the stage, in the lanes and in the text', async (t) => {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await opened(t, mishaps.shape, { viewport: { width: 1024, height: 768 }, colorScheme, reducedMotion: 'reduce' });
+    const error = mishaps.shape.findIndex((e) => e.kind === 'error');
+    for (const where of ['stage', 'lanes', 'text']) assert.ok((await page.evaluate(scan, { wrong: [], every: 1, on: [where] })).at >= (where === 'lanes' ? 0 : error), where);
     await done(page);
   }
 });
