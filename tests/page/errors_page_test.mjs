@@ -187,7 +187,7 @@ check('red is only for errors: no other step of a golden log has a pixel of it',
   }
 });
 
-check('an error is red on the stage, in the lanes and in the text', async (t) => {
+check('an error is red on stage, lanes and text', async (t) => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await opened(t, mishaps.shape, { viewport: { width: 1024, height: 768 }, colorScheme, reducedMotion: 'reduce' });
     const error = mishaps.shape.findIndex((e) => e.kind === 'error');

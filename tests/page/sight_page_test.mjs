@@ -75,7 +75,7 @@ function neighbours(slices, kindOf) {
   return slices.flatMap((a, i) => slices.slice(0, i).filter((b) => kindOf(a) !== kindOf(b) && (beside(a, b) || under(a, b))).map((b) => [a, b]));
 }
 
-check('copies, kernels and waits beside each other differ for every eye', async (t) => {
+check('copies, kernels and waits differ for every eye', async (t) => {
   for (const name of ['demo-01-where-am-i', 'overlap', 'pinned-overlap', 'blocking-copy']) {
     const events = logOf(name);
     const kindOf = ({ seq }) => events[seq].kind.replace(/^segment.*/, 'segment');
@@ -93,7 +93,7 @@ check('copies, kernels and waits beside each other differ for every eye', async 
   }
 });
 
-check('what has happened differs from what is to come, for every eye', async (t) => {
+check('past and future differ for every eye', async (t) => {
   const ends = (engine) => stage.demo.events.findLast((e) => e.kind === 'complete' && e.engine === engine);
   const seqOf = (kind, id) => stage.demo.events.find((e) => e.kind === kind && e.id === id).seq;
   await eachTheme(t, stage.demo.events, async (page, theme) => {
@@ -117,7 +117,7 @@ async function edgeSeen(page, box, x, what) {
 }
 
 // An empty part has a dashed outline and no band; where older contents are replaced, these are hatched.
-check('what has arrived differs from what has not, for every eye', async (t) => {
+check('arrived and missing bytes differ for every eye', async (t) => {
   const { end, wire } = stage.demo.events.find((e) => e.kind === 'complete' && e.engine === 'h2d');
   await eachTheme(t, stage.demo.events, async (page, theme) => {
     await seek(page, end - wire / 2);
@@ -134,7 +134,7 @@ check('what has arrived differs from what has not, for every eye', async (t) => 
   });
 });
 
-check('the done part of a kernel differs from the rest, for every eye', async (t) => {
+check('how far a kernel is differs for every eye', async (t) => {
   await eachTheme(t, logOf('overlap'), async (page, theme) => {
     await seek(page, 7940000);
     const { m } = await page.evaluate(() => window.ferry.works().find((w) => w.type === 'op' && w.phase === 'running'));
@@ -146,7 +146,7 @@ check('the done part of a kernel differs from the rest, for every eye', async (t
   });
 });
 
-check('a copy that is older differs from one that is not, for every eye', async (t) => {
+check('an older copy differs for every eye', async (t) => {
   await eachTheme(t, mishaps.older, async (page, theme) => {
     await go(page, mishaps.older.findIndex((e) => e.kind === 'host_write'));
     const [old, same] = [await boxOf(page, 'w', 'cuda:0'), await boxOf(page, 'z', 'cuda:0')];
@@ -158,7 +158,7 @@ check('a copy that is older differs from one that is not, for every eye', async 
   });
 });
 
-check('the red of an error differs from all else, for every eye', async (t) => {
+check('the red of errors differs for every eye', async (t) => {
   const events = mishaps.scene('mismatch');
   const at = events.findIndex((e) => e.kind === 'error');
   await eachTheme(t, events, async (page, theme) => {
