@@ -22,9 +22,9 @@ import { inspector } from './panes/inspector.js';
 import { lostWords } from './model/reach.js';
 import { momentSentence } from './model/moment.js';
 import { actions, waitIn } from './model/step_actions.js';
+import { selection } from './panes/selection.js';
 import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
-import { storagesOf } from './stage/lanes.js';
 import { deepLink } from './runs/deep_link.js';
 import { deliver, tellingStep } from './runs/picture.js';
 import { presenter } from './runs/presenter.js';
@@ -61,15 +61,14 @@ let drawn = { run: null, step: -1, to: -1 }; // what the panes show
 let mode = '';
 let why = ''; // why no real card is used, from the server
 let link = 'connecting';
-let chosen = null; // the slice of the lanes that was chosen, until another moment is shown: {run, seq, t, step, storages}
 let arrived = 0; // events since the last picture
 let scene = { waits: 0, line: 0, sentence: '', wrong: false }; // of the step shown
 
 const views = {
-  stage: stage(() => time.poke(), (subject) => views.inspector.open(subject)),
+  stage: stage(() => time.poke(), (subject) => inspect(subject)),
   inspector: inspector({ subject: () => subject(), go: jump, changed: () => refresh() }),
   lanes: lanesView({ choose, seek: (t) => seek(t), poke: () => time.poke(), untold: (words) => untold(words) }),
-  source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
+  source: sourcePane($('lines'), $('source-title'), (line) => picks.line(line)),
   ledger: ledger($('figures'), $('clock-words')),
   table: eventTable($('rows'), $('rows-more'), { jump: (seq) => jump(seq), untold: (words) => untold(words) }),
   cost: costs(api, { runs: () => [...runs.values()], served: (run) => run.number > 0 && !carried, carried: (run) => (run.number > 0 ? savedFindings() : null), go: jump, choose: (seq, t) => choose(seq, t), poke: () => time.poke(), failed: (error) => notice(error.message, 'bad') }),
@@ -80,6 +79,7 @@ const pane = panes(() => {
   advise();
 });
 
+const picks = selection({ run: () => shown, time: () => time, inspects: (storage) => views.inspector.lit?.has(storage) });
 const present = presenter(() => refresh());
 const visit = visits({
   runs, shown: () => shown,
@@ -118,7 +118,7 @@ const time = clock({
 
 letters();
 const tell = announcer($('told'));
-const controls = transport(time, () => shown, pane, () => byHand());
+const controls = transport(time, () => shown, pane, { byHand: () => byHand(), line: (i, move) => picks.step(i, move) });
 
 // ---- showing --------------------------------------------------------------------------------------
 
@@ -127,13 +127,13 @@ function frame(position) {
   if (!shown?.steps.length) return;
   const step = shown.steps[position.step];
   const state = shown.at(step.to);
-  if (chosen && !isChosen(position)) chosen = null;
+  const chosen = picks.at(position);
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
   const call = chosen ?? (position.by === 'clock' ? holdOf(now) : null); // by clock, the line that waits is lit
   const told = (call && shown.steps[shown.stepOf(call.seq)]) ?? step;
   if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to || drawn.told !== told) {
-    arrange(state, step, position.step, told);
+    arrange(state, step, position.step, told, chosen);
   }
   views.inspector.at(t);
   const hidden = shown.what === 'demo' && !!course?.guessing;
@@ -146,7 +146,7 @@ function frame(position) {
     now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
     waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages ?? views.inspector.lit,
   });
-  views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
+  views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() || (chosen?.box ?? 0) });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
   if (!position.playing && time.settled) address.show({ lesson: course?.open?.id, run: shown.number, step: position.step + 1, t: position.by === 'clock' ? t : undefined });
@@ -165,7 +165,7 @@ function say(words, { playing }, wrong) {
 }
 
 // A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.
-function arrange(state, step, index, told) {
+function arrange(state, step, index, told, chosen) {
   const line = told.line || (state.site?.line ?? 0);
   const does = actions(shown, step, time.position.t, state);
   const wrong = told === step ? does.find((a) => a.mistake && !a.earlier)?.mistake : null;
@@ -204,7 +204,7 @@ const lineOf = (seq) => shown?.events[seq]?.line ?? null;
 function jump(seq) {
   if (!shown || seq >= shown.events.length) return;
   pane.show('watch');
-  time.go(shown.stepOf(seq), true);
+  picks.event(seq);
 }
 
 function byHand() {
@@ -221,24 +221,27 @@ function settleLink() {
   notice('');
 }
 
-// A slice of the lanes: shows its step, or its beginning, and lights its line, boxes and row.
+// A slice of the lanes.
 function choose(seq, t) {
-  const step = shown.stepOf(seq);
-  chosen = { run: shown, seq, t, step, storages: storagesOf(shown.events[seq]) };
-  if (time.position.by === 'clock') time.seek(t);
-  else time.go(step, true);
+  picks.slice(seq, t);
   views.inspector.follow(subjectOf(shown.events[seq]));
   byHand();
 }
 
+// A box, or a name of a tensor over it.
+function inspect(subject) {
+  picks.box(subject.storage);
+  views.inspector.open(subject);
+}
+
 // What the inspector opens for: the box that has the focus, what was chosen in the lanes, or what the step shown does.
 function subject() {
-  if (views.stage.focused()) return { storage: views.stage.focused(), tensor: 0 };
+  const chosen = picks.at(time.position);
+  const box = views.stage.focused() || chosen?.box;
+  if (box) return { storage: box, tensor: 0 };
   const { from = 0, to = -1 } = shown?.steps[time.position.step] ?? {};
   return subjectOf(shown?.events[chosen?.seq]) ?? shown?.events.slice(from, to + 1).map(subjectOf).findLast(Boolean) ?? null;
 }
-
-const isChosen = (position) => chosen.run === shown && !position.playing && (position.by === 'clock' ? position.t === chosen.t : position.step === chosen.step);
 
 // A time on the axis: by step, the step at that time, finished.
 function seek(t) {
@@ -247,18 +250,13 @@ function seek(t) {
   byHand();
 }
 
-function jumpToLine(line) {
-  const i = shown?.steps.findIndex((s) => s.line === line) ?? -1;
-  if (i >= 0) time.go(i, true);
-}
-
 // A line of the learner's file: in the editor, or in the run where there is none.
 function showLine(line) {
   if (mode === 'lessons' && shown?.what !== 'demo') {
     pane.show('code');
     pane.program('editor');
     write.goTo(line);
-  } else jumpToLine(line);
+  } else picks.line(line);
 }
 
 function select(run, play) {

@@ -4,6 +4,7 @@
 import { int, list, object, text } from './fields.js';
 import { knownValues } from './known_values.js';
 import { perRun } from './per_run.js';
+import { firstIndex } from './search.js';
 import { isStale, newerThan } from './state.js';
 import * as units from './units.js';
 import { memoryName, sentence, stream } from './words.js';
@@ -49,6 +50,14 @@ export function subjectOf(event) {
   const e = object(event);
   const uses = [...list(e.out), e.dst, ...list(e.in), e.src, e].map(object).filter((one) => one.storage > 0);
   return uses.length ? { storage: uses[0].storage, tensor: int(uses[0].tensor) } : null;
+}
+
+/** The last event by `seq` that concerned a storage and passes `test`, of the nearest ones; else the last one; -1: none. */
+export function lastOf(run, storage, seq, test) {
+  const all = indexOf(run).storages.get(storage)?.seqs ?? [];
+  const end = firstIndex(all.length, (i) => all[i] > seq);
+  const past = all.slice(Math.max(0, end - MOST), end);
+  return past.findLast(test) ?? past.at(-1) ?? -1;
 }
 
 // ---- the moment -----------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ const PAUSE = 'M4 3h3v10H4zM9 3h3v10H9z';
 
 const TICKS = 1000; // of the slider, by clock
 
-/** time: the clock; current(): the selected run; byHand(): called when the learner chose a step. */
-export function transport(time, current, pane, byHand) {
+/** time: the clock; current(): the selected run. on: {byHand(): the learner chose a step; line(step, move): that of another line}. */
+export function transport(time, current, pane, { byHand, line: choose }) {
   function go(step, move) {
     time.go(step, move);
     byHand();
@@ -31,7 +31,8 @@ export function transport(time, current, pane, byHand) {
     let i = time.position.step;
     const from = steps[i]?.line;
     while (steps[i + by] && (steps[i].line === from || !steps[i].line)) i += by;
-    go(i, by > 0);
+    choose(i, by > 0);
+    byHand();
   }
 
   $('back').addEventListener('click', () => step(-1));

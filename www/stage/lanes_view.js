@@ -130,7 +130,7 @@ export function lanesView(on) {
 
   // By step, the part of the axis follows the step, until a hand moves it. A time that moves out of what is shown takes it along.
   function follow(moment, lanes, plan) {
-    step = moment.by === 'step' && !moment.chosen ? extent(slicesOf(lanes, moment), course.toUnits) : null;
+    step = moment.by === 'step' && !moment.chosen?.inLanes ? extent(slicesOf(lanes, moment), course.toUnits) : null;
     if (hand.busy() || (moment.t === scene?.t && moment.from === scene?.from && moment.by === scene?.by)) return;
     if (follows && (moment.by === 'clock' || atEnd(moment))) glide(null);
     else if (follows && step) glide(followed(target, step, course.units, plan.track.w));
