@@ -87,7 +87,7 @@ export function queuedBehind({ work, seq }, lane, run, lanes) {
   const card = lanes.cards.get(lane.device);
   const stream = card?.streams.get(work.event.stream ?? 0);
   const engine = [...(card?.engines.values() ?? [])].find((one) => one.of(seq, work.start));
-  const arrows = lanes.arrows(work.issued - 1e6, work.start);
+  const arrows = lanes.arrows(work.start, work.start);
   const event = arrows.find((one) => one.to.lane === stream && one.to.t === work.start);
   const peers = [...lanes.peers.values()].filter((one) => one.pair.split(' → ').includes(lane.device));
   const ahead = [stream, engine, event?.from.lane, ...peers].map((one) => one?.before(work.start))

@@ -7,6 +7,7 @@
 // have a million events.
 
 import { int, list, object, text } from './fields.js';
+import { arrowsOf } from './lane_arrows.js';
 import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
 
@@ -21,8 +22,9 @@ function lanes(run) {
   const peers = new Map(); // "from to" -> lane
   const pending = new Map(); // id -> {work, index} of works that have not ended
   const colours = lineages();
+  const held = arrowsOf(arrowOf, () => run.events.length);
   const self = {
-    add, rows, find, arrows, threads, cards, peers, marks: [], memoryCalls: [], waits: [], races: new Map(),
+    add, rows, find, arrows: held.between, threads, cards, peers, marks: [], memoryCalls: [], races: new Map(),
   };
   threadOf(0);
 
@@ -32,7 +34,7 @@ function lanes(run) {
     if (e.kind === 'complete') end(e.id);
     if (e.held > 0) call(e, seq);
     if (e.kind === 'mark' && text(e.text)) self.marks.push({ seq, t: run.timeline.timeOf(seq), text: e.text });
-    if (e.kind === 'event_wait' || (e.kind === 'sync' && e.scope === 'event')) self.waits.push(seq);
+    if (e.kind === 'event_wait' || (e.kind === 'sync' && e.scope === 'event')) held.add(seq);
     if (e.kind === 'data_race') for (const side of [e.a, e.b]) self.races.set(int(side, -1), seq);
   }
 
@@ -133,20 +135,12 @@ function lanes(run) {
     return found;
   }
 
-  /**
-   * What an event of CUDA held up: {seq, from: {lane, t}, to: {lane, t}}: from the record in its stream to the first
-   * work behind the wait, or to the end of the host's wait; of those issued between t0 and t1, the first `most`.
-   */
-  function arrows(t0, t1, most = 200) {
-    const found = [];
-    const first = firstIndex(self.waits.length, (i) => run.timeline.timeOf(self.waits[i]) >= t0);
-    for (let i = first; i < self.waits.length && found.length < most && run.timeline.timeOf(self.waits[i]) <= t1; i++) {
-      const seq = self.waits[i];
-      const from = recorded(object(run.events[seq]), seq);
-      const to = from && released(object(run.events[seq]), seq);
-      if (to) found.push({ seq, from, to });
-    }
-    return found;
+  // What an event of CUDA held up: from the record in its stream to the first work behind the wait, or to the end of the
+  // host's wait.
+  function arrowOf(seq) {
+    const from = recorded(object(run.events[seq]), seq);
+    const to = from && released(object(run.events[seq]), seq);
+    return to ? { seq, from, to } : null;
   }
 
   const streamLane = (device, stream) => cards.get(text(device))?.streams.get(Math.max(0, int(stream)));

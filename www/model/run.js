@@ -5,6 +5,7 @@ import { addresses } from './addresses.js';
 import { int } from './fields.js';
 import { pace, timeIn } from './pace.js';
 import { reach } from './reach.js';
+import { firstIndex } from './search.js';
 import { history } from './state.js';
 import { steps } from './steps.js';
 import { timeline } from './timeline.js';
@@ -63,7 +64,10 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
     },
 
     /** The event_record that a wait in event seq refers to: {seq, device, stream}, or undefined. */
-    recordOf: (event, seq) => records.get(event)?.findLast((r) => r.seq < seq),
+    recordOf(event, seq) {
+      const all = records.get(event) ?? [];
+      return all[firstIndex(all.length, (i) => all[i].seq >= seq) - 1];
+    },
 
     /** Did it end without an end event: crashed or killed? */
     get killed() {

@@ -109,7 +109,8 @@ function roomWords({ bytes, free, hole }) {
   return [`no room for ${units.bytes(bytes)}: ${why}, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, block ${units.bytes(hole.bytes)}`];
 }
 
-// The segments of the caching allocator as frames, and what is free in them hatched.
+// The segments of the caching allocator as frames, and what is free in them hatched. Where a segment goes on in another row, or
+// in bytes that are not drawn, its frame is open.
 function drawRows(c, th, memory, scale) {
   for (const segment of memory.segments) {
     for (const rect of pieces(memory.rows, segment.addr, segment.bytes)) {
@@ -119,11 +120,22 @@ function drawRows(c, th, memory, scale) {
       c.fillStyle = tile(c, 'hatch', '', th.line, scale);
       c.fillRect(rect.x, rect.y, w, rect.h);
       c.restore();
-      c.lineWidth = 1;
-      c.strokeStyle = th.line;
-      c.strokeRect(rect.x - 2.5, rect.y - 2.5, w + 5, rect.h + 5);
+      drawFrame(c, th, { ...rect, w }, rect.first === 0, w === rect.w && rect.first + rect.bytes === segment.bytes);
     }
   }
+}
+
+function drawFrame(c, th, { x, y, w, h }, begins, ends) {
+  const [left, right, top, bottom] = [x - 2.5, x + w + 2.5, y - 2.5, y + h + 2.5];
+  const edges = [[left, top, right, top], [left, bottom, right, bottom], ...(begins ? [[left, top, left, bottom]] : []), ...(ends ? [[right, top, right, bottom]] : [])];
+  c.beginPath();
+  for (const [x0, y0, x1, y1] of edges) {
+    c.moveTo(x0, y0);
+    c.lineTo(x1, y1);
+  }
+  c.lineWidth = 1;
+  c.strokeStyle = th.line;
+  c.stroke();
 }
 
 function drawLenses(c, { layout, theme: th }, memory) {

@@ -15,7 +15,7 @@ export function drawArrows(c, scene, at) {
   const { plan, theme: th, lanes } = scene;
   const [t0, t1] = [at.t(plan.track.x), at.t(plan.track.x + plan.track.w)];
   c.lineWidth = 1.25;
-  for (const one of lanes.arrows(t0 - (t1 - t0), t1)) {
+  for (const one of lanes.arrows(t0, t1)) {
     const [a, b] = [rowOf(plan, one.from.lane), rowOf(plan, one.to.lane)];
     if (!a || !b || a === b) continue;
     c.strokeStyle = c.fillStyle = th.ink;
