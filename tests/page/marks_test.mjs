@@ -14,7 +14,7 @@ const inBox = (one, box) => one.x >= box.x - 1 && one.x + one.w <= box.x + box.w
 
 /** "32 KiB" as a number. */
 function bytesIn(words) {
-  const [, n, unit] = /^([\d.]+) (B|KiB|MiB|GiB)$/.exec(words) ?? [];
+  const [, n, unit] = /^([\d.]+) (B|KiB|MiB|GiB)([;,] thin.*)?$/.exec(words) ?? [];
   return n * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(unit);
 }
 

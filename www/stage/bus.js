@@ -5,7 +5,7 @@
 
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
-import { arrow, path, rounded, text } from './canvas_util.js';
+import { arrow, path, rounded, text, wording } from './canvas_util.js';
 import { boxOf, lengthOf, packet, pointAt, route } from './route.js';
 
 /** Lanes, staging buffers and the scale; drawn below everything that moves. */
@@ -169,7 +169,16 @@ function drawScale(c, th, layout) {
   line(c, [x, y - 4], [x, y + 4]);
   line(c, [x, y], [x + w, y]);
   line(c, [x + w, y - 4], [x + w, y + 4]);
-  text(c, units.bytes(bytes), x + w / 2, y + 14, { font: `12px ${th.sans}`, color: th.soft, align: 'center' });
+  const style = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
+  text(c, wording(c, scaleWords(units.bytes(bytes), layout.boxes), style.font, tall ? rect.w * 0.4 - WIDEST : rect.w - 4), x + w / 2, y + 14, style);
+}
+
+const WIDEST = 40; // px of a lane
+
+// The scale does not hold for boxes that are too thin for it, except in a group, which is as long as its bytes.
+function scaleWords(bytes, boxes) {
+  const isThin = boxes.some((box) => !box.group && box.pieces.some((piece) => piece.thin));
+  return isThin ? [`${bytes}; thin boxes wider`, `${bytes}, thin wider`] : [bytes];
 }
 
 // ---- copies ---------------------------------------------------------------------------------------

@@ -202,12 +202,12 @@ function vacant(all, live) {
 const extent = (s) => ({ from: s.start, to: s.start + Math.max(1, s.bytes) });
 const overlap = (a, b) => a.from < b.to && b.from < a.to;
 
-const NARROWEST = 2.5; // px: what has bytes is seen
+const NARROWEST = 2.5; // px: what has bytes is seen; what is drawn wider than its bytes, `thin`, is said beside the scale (bus.js)
 
 function box(state, storage, placed, use, gone) {
   const parts = pieces(placed, storage.start, Math.max(1, storage.asked));
   if (!parts.length) return null;
-  for (const part of parts) part.w = Math.max(part.w, NARROWEST);
+  for (const part of parts) Object.assign(part, { thin: part.w < 0.98 * NARROWEST, w: Math.max(part.w, NARROWEST) });
   const lost = pieces(placed, storage.start + storage.asked, storage.bytes - storage.asked); // by rounding
   const handle = handleOf(state, storage);
   const lineage = state.lineages.get(storage.lineage);
