@@ -13,6 +13,7 @@ import * as units from '../../www/model/units.js';
 import { stepSentence } from '../../www/model/words.js';
 import { draw } from '../../www/stage/draw.js';
 import { layout } from '../../www/stage/layout.js';
+import { cardsLog } from './cards.mjs';
 
 const here = (name) => readFileSync(fileURLToPath(new URL(`./scenes/${name}`, import.meta.url)), 'utf8');
 const scenes = JSON.parse(here('scenes.json'));
@@ -212,25 +213,9 @@ test('two cards: no words over others, wide or narrow', () => {
   }
 });
 
-// `n` cards, a tensor on each, and a copy from the first card to the last that is half over.
 function manyCards(n) {
-  const model = { bus_bandwidth: 5e10, bus_latency: 2000, staging_bandwidth: 1e10, staging_chunk: 1 << 20, peer_bandwidth: 4e10 };
-  const card = (i) => ({ name: `cuda:${i}`, kind: 'sim', card: 'H200', capacity: 2 ** 29, model });
-  const events = [{ kind: 'session', clock: 'model', devices: [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34, model: {} }, ...Array.from({ length: n }, (_, i) => card(i))] }];
-  const make = (id, device, name) => events.push(
-    { kind: 'alloc', line: id, storage: id, device, mem: device === 'cpu' ? 'pageable' : 'device', addr: `0x${(id * 0x1000000).toString(16)}`, asked: MiB, bytes: MiB, tenant: 0 },
-    { kind: 'tensor', line: id, tensor: id, storage: id, name, shape: [512, 512], strides: [512, 1], offset: 0, dtype: 'float32', device });
-  make(1, 'cpu', 'host_x');
-  for (let i = 0; i < n; i++) make(i + 2, `cuda:${i}`, `part${i}`);
-  for (let i = 0; i < n; i++) {
-    const use = { tensor: i + 2, storage: i + 2, version: 1 };
-    events.push({ kind: 'op', line: 10 + i, id: 10 + i, name: 'fill', device: `cuda:${i}`, stream: 0, in: [], out: [use], inplace: true }, { kind: 'complete', id: 10 + i, start: 0, end: 90, engine: 'compute' });
-  }
-  const side = (storage, device) => ({ tensor: storage, storage, device, version: 1, mem: 'device' });
-  events.push({ kind: 'copy', line: 20, t: 100, id: 1, src: side(2, 'cuda:0'), dst: side(n + 1, `cuda:${n - 1}`), bytes: MiB, dir: 'p2p', stream: 0, async: true, was_async: true, route: 'direct', why: 'user', held: 50 },
-    { kind: 'complete', id: 1, t: 100, start: 100, end: 30100, wire: 26000, engine: 'p2p' });
   const one = run({ run: 1 });
-  one.take(0, events.map((e, seq) => ({ seq, t: 0, th: 0, file: 'cards.c', fn: 'main', ...e })));
+  one.take(0, cardsLog(n));
   const step = one.steps.at(-1);
   const t = 15000;
   return { one, step, state: one.at(step.to), t, now: instant(one, t) };

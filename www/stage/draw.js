@@ -67,8 +67,10 @@ function drawHeading(c, scene, memory, request) {
   rounded(c, { x: head.x, y: head.y + (brief ? 11 : 13), w: 4, h: brief ? 14 : 32 }, 2);
   c.fill();
   const y = head.y + (brief ? 18 : 20);
-  const name = none ? 'No GPU' : host ? 'CPU RAM' : `GPU VRAM${layout.memories.length > 2 ? ` ${memory.device}` : ''}`;
-  const w = words(c, th, name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
+  const bold = `600 15px ${th.sans}`;
+  const several = layout.memories.length > 2 ? [`GPU VRAM ${memory.device}`, memory.device] : ['GPU VRAM']; // the number is what tells cards apart
+  const name = none ? 'No GPU' : host ? 'CPU RAM' : wording(c, several, bold, head.w - 16);
+  const w = words(c, th, name, head.x + 12, y, { font: bold, color: th.ink });
   const link = layout.tall ? '' : linkSaid(c, scene, memory, head.w - w - 28);
   if (link) words(c, th, link, head.x + head.w, y, { font: `12px ${th.sans}`, color: th.ink, align: 'right' });
   const badge = layout.low && host ? 180 : link ? c.measureText(link).width + 10 : 0; // room for the program's line
@@ -382,7 +384,9 @@ function drawNote(c, th, box, s, freed) {
   c.font = `12px ${th.sans}`;
   const bytes = units.bytes(box.bytes);
   const tenant = box.tenant > 0 ? ` · ${units.ordinal(box.tenant + 1)} tensor here` : '';
-  const words = [note ? `${bytes} · ${note}` : `${bytes}${tenant}`, note || bytes, box.older && 'older'].find((one) => one && c.measureText(one).width <= room);
+  const all = [note ? `${bytes} · ${note}` : `${bytes}${tenant}`, note || bytes, box.older && 'older'];
+  const named = rect.row.tags || box.tag ? [] : [`${box.name} · ${all[0]}`, `${box.name} · ${all[1]}`, box.name]; // there is no line for names under it
+  const words = [...named, ...all].find((one) => one && c.measureText(one).width <= room);
   if (!words) return;
   const color = freed || s.empty ? th.soft : th.ink;
   text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });

@@ -4,7 +4,7 @@
 import { memoriesOf } from '../model/memory_time.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
-import { text } from './canvas_util.js';
+import { text, wording } from './canvas_util.js';
 
 export const MEMORY = 22; // px
 const COLUMN = 2; // px that are looked at together
@@ -76,7 +76,9 @@ export function drawMemoryName(c, { theme: th, plan, memory, lanes }) {
   c.fillStyle = th.line;
   c.fillRect(0, plan.memory.y - 0.5, plan.width, 1);
   const peak = units.bytes(memory.peak);
-  if (plan.narrow) text(c, peak, 0, y, { font: `12px ${th.sans}`, color: th.soft, max: plan.track.x - 4 });
+  const font = `12px ${th.sans}`;
+  const short = plan.several ? [`${memory.device} ≤ ${peak}`, peak] : [peak];
+  if (plan.narrow) text(c, wording(c, short, font, plan.track.x - 4), 0, y, { font, color: th.soft, max: plan.track.x - 4 });
   else {
     text(c, name, 0, y, { font: `600 12px ${th.sans}`, color: th.ink });
     text(c, `≤ ${peak}`, 54, y, { font: `12px ${th.sans}`, color: th.soft, max: plan.track.x - 58 });

@@ -7,7 +7,7 @@ import { hopsOf } from '../model/lane_hops.js';
 import { matches } from '../model/lane_search.js';
 import { list, object } from '../model/fields.js';
 import { tensorStyle, tile } from './colours.js';
-import { rounded, text } from './canvas_util.js';
+import { rounded, text, wording } from './canvas_util.js';
 import { drawLabels } from './lane_labels.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
@@ -24,9 +24,10 @@ export const FLAGS = 16; // px below these, for marks
 export function lanePlan({ rows, iterations, flags, memory }, width, pitch) {
   const top = AXIS + Math.min(iterations.most, iterations.rows.length) * BRACKETS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
-  const left = width < 620 ? 74 : width < 1000 ? 126 : 132;
+  const several = new Set(rows.map((row) => row.group).filter((group) => group.includes(':'))).size > 1;
+  const left = width < 620 ? (several ? 104 : 74) : width < 1000 ? 126 : 132;
   return {
-    width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
+    width, pitch, narrow: width < 620, several, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
     memory: memory ? { y: bottom, h: MEMORY } : null, iterations: { y: AXIS, ...iterations },
     rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
   };
@@ -120,13 +121,19 @@ function drawRow(c, { theme: th, plan }, row) {
   }
   const bold = row.group === 'host' && row.label ? '' : row.group;
   const font = `12px ${th.sans}`;
-  if (plan.narrow) text(c, row.label || row.group, 0, middle, { font, color: th.soft, max: plan.track.x - 6 });
+  if (plan.narrow) text(c, wording(c, narrowWords(row, plan), font, plan.track.x - 6), 0, middle, { font, color: th.soft, max: plan.track.x - 6 });
   else {
     if (row.first) text(c, bold || 'host', 0, middle, { font: `600 12px ${th.sans}`, color: th.ink, max: 54 });
     text(c, row.label, 54, middle, { font, color: th.soft, max: plan.track.x - 56 });
   }
   c.fillStyle = th.well;
   c.fillRect(plan.track.x, row.y + 2, plan.track.w, row.h - 4);
+}
+
+// Of several cards, whose row it is; longest first.
+function narrowWords({ group, label }, { several }) {
+  if (!several || !group.includes(':')) return [label || group];
+  return [`${group} ${label}`, `${group} ${label.replace('copies ', '')}`];
 }
 
 function drawGrid(c, th, x, plan) {
