@@ -234,10 +234,11 @@ function inspect(subject) {
   views.inspector.open(subject);
 }
 
-// What the inspector opens for: the box that has the focus, what was chosen in the lanes, or what the step shown does.
+// What the inspector opens for: the box that has the focus, which is chosen then, what was chosen, or what the step shown does.
 function subject() {
   const chosen = picks.at(time.position);
   const box = views.stage.focused() || chosen?.box;
+  if (box) picks.box(box);
   if (box) return { storage: box, tensor: 0 };
   const { from = 0, to = -1 } = shown?.steps[time.position.step] ?? {};
   return subjectOf(shown?.events[chosen?.seq]) ?? shown?.events.slice(from, to + 1).map(subjectOf).findLast(Boolean) ?? null;

@@ -145,6 +145,17 @@ check('a box lights its last slice, line and rows', (t) => lights(t, ofCopy(['ro
     await page.locator(`#spots button[data-storage="${(await boxOf(page, 'rows')).storage}"]`).focus();
     await page.keyboard.press('Enter');
   },
+  async letter(page) {
+    await page.locator(`#spots button[data-storage="${(await boxOf(page, 'rows')).storage}"]`).focus();
+    await page.keyboard.press('i');
+  },
+  async name(page) {
+    const { x, y } = await page.evaluate(() => {
+      const box = window.ferry.boxes().find((b) => b.name === 'rows');
+      return { x: box.pageX - box.x + box.tag.x + 6, y: box.pageY - box.y + box.tag.y };
+    });
+    await page.mouse.click(x, y);
+  },
 }));
 
 check('a box that is chosen keeps the moment, until closed', async (t) => {
