@@ -23,7 +23,7 @@ async function wordsOf(page, t) {
   return words;
 }
 
-check('in a small window each card keeps its names and lanes', async (t) => {
+check('small windows keep each card’s names and lanes', async (t) => {
   for (const [n, width, height] of [[4, 853, 480], [2, 853, 480], [2, 390, 844], [4, 390, 844]]) {
     const server = await serve({ runs: [{ lines: cardsLog(n).map((e) => JSON.stringify(e)) }] });
     t.after(() => server.close());

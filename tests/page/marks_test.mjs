@@ -27,7 +27,7 @@ const SOME = ['demo-01-where-am-i', 'demo-02-to-returns', 'demo-03-round-trip', 
 
 // ---- the picture ------------------------------------------------------------------------------------
 
-test('the scale rule is as long as the bytes it names', () => {
+test('the scale rule spans the bytes that it names', () => {
   let seen = 0;
   for (const { one, name, seq } of moments(SOME)) {
     for (const [w, h] of SIZES) {
@@ -87,7 +87,7 @@ function blocksAt(one, seq, device) {
   return [...live.values()].sort((a, b) => a.addr - b.addr);
 }
 
-test('holes of a segment are hatched, blocks in it are not', () => {
+test('holes of segments are hatched, blocks are not', () => {
   let [holes, blocks] = [0, 0];
   for (const { one, name, seq } of moments(SOME)) {
     const { seen, plan } = stageAt(one, seq);
@@ -209,7 +209,7 @@ test('the capacity bar is filled as far as bytes live', () => {
 const rowOf = (plan, words) => plan.rows.find(({ group, label }) => `${group} ${label}`.trim() === words);
 const inRow = (one, row) => one.y + one.h / 2 > row.y && one.y + one.h / 2 < row.y + row.h;
 
-test('a wait is hatched for its time, with what it awaits', () => {
+test('a wait is hatched, with what it awaits', () => {
   let count = 0;
   for (const name of ['pinned-overlap', 'overlap', 'demo-03-round-trip', 'race', 'blocking-copy']) {
     const one = opened(name);
@@ -269,7 +269,7 @@ test('a bracket spans its iteration, with its number', () => {
   assert.ok(count > 30, `${count}`);
 });
 
-test('an arrow leads from the record to what waited for it', () => {
+test('an arrow leads from record to waiter', () => {
   let count = 0;
   for (const name of ['pinned-overlap', 'overlap']) {
     const one = opened(name);
@@ -289,7 +289,7 @@ test('an arrow leads from the record to what waited for it', () => {
   assert.ok(count >= 4, `${count}`);
 });
 
-test('a mark has its flag at its time, with its words', () => {
+test('a mark has its flag, with its words', () => {
   const one = opened('overlap');
   const { seen, plan, x } = lanesAt(one, { width: 1400 });
   const marks = one.events.filter((e) => e.kind === 'mark' && e.text);

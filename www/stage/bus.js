@@ -162,7 +162,7 @@ function drawScale(c, th, layout) {
   while (bytes * layout.map.scale > room && bytes > 1) bytes /= 2;
   const w = bytes * layout.map.scale;
   const x = rect.x + (rect.w - w) / 2;
-  const second = [...lanes.values()][1]; // of several cards between the lanes of the first two
+  const [first, second] = lanes.values(); // of several cards between the lanes of the first two
   const y = second && !tall ? second.h2d.from[1] - second.h2d.thick / 2 - 30 : rect.y + rect.h - (tall ? 22 : 26);
   c.strokeStyle = th.soft;
   c.lineWidth = 1.5;
@@ -170,10 +170,8 @@ function drawScale(c, th, layout) {
   line(c, [x, y], [x + w, y]);
   line(c, [x + w, y - 4], [x + w, y + 4]);
   const style = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
-  text(c, wording(c, scaleWords(units.bytes(bytes), layout.boxes), style.font, tall ? rect.w * 0.4 - WIDEST : rect.w - 4), x + w / 2, y + 14, style);
+  text(c, wording(c, scaleWords(units.bytes(bytes), layout.boxes), style.font, tall ? first.d2h.from[0] - first.h2d.from[0] - first.h2d.thick - 6 : rect.w - 4), x + w / 2, y + 14, style);
 }
-
-const WIDEST = 40; // px of a lane
 
 // The scale does not hold for boxes that are too thin for it, except in a group, which is as long as its bytes.
 function scaleWords(bytes, boxes) {
