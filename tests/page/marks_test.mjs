@@ -52,7 +52,7 @@ function placeOf(memory, addr) {
   return row ? { x: row.x + (addr - row.base) * row.scale, row } : null;
 }
 
-test('a segment’s frame spans its bytes, open where it goes on', () => {
+test('a segment’s frame spans its bytes, open where cut', () => {
   let [closed, open] = [0, 0];
   for (const { one, name, seq } of moments(SOME)) {
     const { seen, plan } = stageAt(one, seq);
