@@ -247,7 +247,7 @@ check('the view for a projector is larger, and Escape leaves it', async () => {
   await go(page, stage.seqOf('copy'));
   await page.keyboard.press('p');
   await settle(page);
-  for (const gone of ['body > header', '#below', '#find']) assert.equal(await page.locator(gone).isVisible(), false, gone);
+  for (const gone of ['body > header > .tools', '#below', '#find']) assert.equal(await page.locator(gone).isVisible(), false, gone);
   const canvas = await page.locator('#canvas').boundingBox();
   assert.ok(canvas.width > 1350 && canvas.height > 250);
   const [sharp, edge] = await page.evaluate(() => [document.getElementById('canvas').width, document.documentElement.scrollHeight - innerHeight]);
@@ -256,7 +256,7 @@ check('the view for a projector is larger, and Escape leaves it', async () => {
   const box = await page.evaluate(() => window.ferry.boxes().find((b) => b.name === 'moved'));
   await page.keyboard.press('Escape');
   await settle(page);
-  assert.equal(await page.locator('body > header').isVisible(), true);
+  assert.equal(await page.locator('body > header > .tools').isVisible(), true);
   assert.ok(box.w > 0);
   await done(page);
 });
