@@ -157,7 +157,7 @@ check('the scrubber, by value and by keyboard, shows what stepping shows', async
   await done(page);
 });
 
-check('what lines cost stands in a margin of its own; code scrolls beneath it to its end', async () => {
+check('lines cost in a margin of their own; code wraps beside it', async () => {
   const lines = stage.demo.lines.slice();
   const at = stage.seqOf('source');
   const text = stage.demo.events[at].text.replaceAll(');', '); // and a remark that is longer than any pane is wide, to its very end');
@@ -167,21 +167,20 @@ check('what lines cost stands in a margin of its own; code scrolls beneath it to
     const page = await stage.open(server.url, { viewport: { width, height: 844 } });
     await go(page, lines.length - 1);
     if (width === 390) await page.locator('#tab-code').click();
-    const seen = (left) => page.evaluate((by) => {
-      document.getElementById('source').scrollLeft = by;
+    const seen = await page.evaluate(() => {
       const right = document.getElementById('source').getBoundingClientRect().right;
       return [...document.querySelectorAll('#lines li')].map((li) => {
         const cost = li.querySelector('.cost').getBoundingClientRect();
         const code = document.createRange();
         code.selectNodeContents(li.querySelector('code'));
-        return { from: cost.left, to: cost.right, pane: right, end: code.getBoundingClientRect().right };
+        const rows = [...code.getClientRects()];
+        return { from: cost.left, to: cost.right, pane: right, end: code.getBoundingClientRect().right, first: rows[0]?.left, last: rows.at(-1)?.left, rows: new Set(rows.map((row) => Math.round(row.top))).size };
       });
-    }, left);
-    const before = await seen(0);
-    assert.equal(new Set(before.map((b) => Math.round(b.from))).size, 1, `one margin: ${before.map((b) => b.from)}`);
-    assert.ok(before.every((b) => b.to <= b.pane + 1));
-    assert.ok(before.some((b) => b.end > b.from), 'long lines go on beneath it');
-    for (const b of await seen(100000)) assert.ok(b.end <= b.from + 1 && b.to <= b.pane + 1, JSON.stringify(b));
+    });
+    assert.equal(new Set(seen.map((b) => Math.round(b.from))).size, 1, `one margin: ${seen.map((b) => b.from)}`);
+    for (const b of seen) assert.ok(b.end <= b.from + 1 && b.to <= b.pane + 1, JSON.stringify(b));
+    const wrapped = seen.filter((b) => b.rows > 1);
+    assert.ok(wrapped.length && wrapped.every((b) => b.last > b.first + 10), `deeper than they begin: ${JSON.stringify(wrapped[0])}`);
     await done(page);
   }
   await server.close();

@@ -115,7 +115,7 @@ test('what stopped a run is its last step', () => {
   assert.equal(went.stopped, -1, 'a program that goes on was not stopped');
 });
 
-test('a race says who, what, where and what comes of it', () => {
+test('a race says who, what and what of it', () => {
   const said = (change) => {
     const events = mishaps.scene('race').map((e) => (e.kind === 'session' ? change(e) : e));
     return sentence(events.find((e) => e.kind === 'data_race'), open(events).names);
