@@ -20,7 +20,7 @@ import { summaryWords } from './model/cost_words.js';
 import { subjectOf } from './model/inspect.js';
 import { inspector } from './panes/inspector.js';
 import { lostWords } from './model/reach.js';
-import { momentSentence } from './model/moment.js';
+import { momentSentence, wrongAt } from './model/moment.js';
 import { actions, waitIn } from './model/step_actions.js';
 import { selection } from './panes/selection.js';
 import { sourcePane } from './panes/source.js';
@@ -117,6 +117,7 @@ const time = clock({
 });
 
 letters();
+for (const type of ['focus', 'blur']) $('say').addEventListener(type, () => time.poke());
 const tell = announcer($('told'));
 const controls = transport(time, () => shown, pane, { byHand: () => byHand(), line: (i, move) => picks.step(i, move) });
 
@@ -140,10 +141,10 @@ function frame(position) {
   views.ledger.show(now, state.session, hidden);
   views.cost.show(shown, position, hidden, unpassed(shown));
   const words = chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now);
-  say(words, position, step.kind === 'error' || scene.wrong);
+  say(words, position, step.kind === 'error' || scene.wrong || (position.by === 'clock' && wrongAt(shown, now) !== ''));
   tell.show(position, words, () => summaryWords(position, shown, now, hidden));
   views.stage.paint({
-    now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state), m: position.m, line: scene.line, t,
+    now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state, position.by), m: position.m, line: scene.line, t,
     waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages ?? views.inspector.lit,
   });
   views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() || (chosen?.box ?? 0) });
@@ -154,14 +155,14 @@ function frame(position) {
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
-// The sentence, in a box of its own height: one that is too long for it can be scrolled by keyboard, too.
+// The sentence, in a box of its own height: one that is too long for it is whole while it has the focus.
 function say(words, { playing }, wrong) {
   const node = $('say');
   if (node.textContent !== words) node.textContent = words;
   node.toggleAttribute('data-wrong', wrong);
   const isCut = !playing && node.scrollHeight > node.clientHeight + 1;
-  if (!playing) node.tabIndex = isCut ? 0 : -1;
-  node.toggleAttribute('data-more', isCut); // its last line fades
+  if (!playing) node.tabIndex = isCut || node === document.activeElement ? 0 : -1;
+  node.toggleAttribute('data-more', isCut); // it says that there is more
 }
 
 // A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.

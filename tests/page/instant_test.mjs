@@ -201,7 +201,7 @@ test('the end of a step is not the next one\'s beginning', () => {
 
 test('a moment says what runs, and who waits', () => {
   const overlap = open(logs().get('overlap'));
-  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[1\] go to GPU VRAM in stream 1, add runs on the GPU in the default stream and \d+ more are queued/);
+  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[1\] go to there\[1\] in GPU VRAM \(stream 1, without the CPU\), add runs on the GPU and \d+ more are queued/);
   const events = logs().get('01-where-am-i');
   const one = open(events);
   const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);
@@ -212,8 +212,9 @@ test('a moment says what runs, and who waits', () => {
 test('a copy between cards says why it goes through RAM', () => {
   const words = 'through CPU RAM, as the two cards cannot reach each other';
   const [far, near] = ['two-cards-no-peer', 'two-cards-peer'].map((name) => open(sceneOf(name)));
-  assert.match(momentSentence(far, instant(far, 610000)), new RegExp(`go to GPU VRAM of cuda:1 in the default stream \\(${words}\\)`));
+  assert.match(momentSentence(far, instant(far, 610000)), new RegExp(`go to b in GPU VRAM of cuda:1 \\(${words}\\)`));
   assert.doesNotMatch(momentSentence(near, instant(near, 569000)), /through/);
+  assert.match(momentSentence(near, instant(near, 569000)), /go to b in GPU VRAM of cuda:1 \(straight from card to card\)/);
   const copy = far.steps.find((step) => far.events.slice(step.from, step.to + 1).some((e) => e.dir === 'p2p'));
   assert.match(stepSentence(far.events, copy, far.names), new RegExp(words));
 });

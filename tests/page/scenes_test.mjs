@@ -95,7 +95,7 @@ test('views: four names see the same bytes, row was written', () => {
   const [fill] = s.works;
   assert.deepEqual([fill.name, s.name(fill.event.out[0].tensor), s.step.line], ['fill', 'row', 9]);
   assert.equal(live(s, 'cpu'), 192);
-  read('views', 'elements 6 to 11', '192 B', 'set to zero in place ("zero_(row)"');
+  read('views', 'elements 6 to 11', '192 B', 'x, table and half see it, too', 'by "zero_(row)"');
 });
 
 test('transposed: no bytes of its own, every fourth element', () => {
@@ -104,7 +104,7 @@ test('transposed: no bytes of its own, every fourth element', () => {
   assert.deepEqual([turned.storage, turned.shape, turned.strides], [m.storage, [4, 3], [1, 4]]);
   assert.deepEqual([s.now.copies.length, s.now.cost.h2d.copies + s.now.cost.d2h.copies, live(s, 'cpu')], [0, 0, 96]);
   assert.match(s.words, /turned is a view of m: same bytes, nothing copied/);
-  read('transposed', '0,4,8 1,5,9 2,6,10', 'nothing copied', '96 B');
+  read('transposed', '0,4,8 1,5,9 2,6,10', 'turned is a view of m: same bytes', 'nothing copied');
 });
 
 test('leak: three tensors that no name reaches, 12 KiB', () => {
@@ -116,7 +116,7 @@ test('leak: three tensors that no name reaches, 12 KiB', () => {
   assert.equal(sum(made.map((one) => one.bytes)), 12 << 10);
   assert.equal(s.handle('h').storage, Math.max(...boxes.map((box) => box.storage)));
   assert.match(s.words, /into h, newly allocated/);
-  read('leak', '12 KiB that no variable reaches', 'Three grey dotted boxes');
+  read('leak', '12 KiB that no variable reaches', 'The three grey boxes with a struck-out h', 'of line 6, no variable reaches it');
 });
 
 test('mismatch: operands on two devices, and the fix', () => {
@@ -142,7 +142,7 @@ test('race: line 8 writes, line 9 reads', () => {
   assert.equal(race.storage, s.handle('there').storage);
   assert.deepEqual(race.ends.map(({ seq }) => s.one.events[seq].stream), [1, 0]);
   assert.match(s.words, /fy_stream_wait_stream\(fy_cuda_default_stream\(\), copies\) before line 9/);
-  read('race', 'line 8 writes, line 9 reads', 'fy_stream_wait_stream(fy_cuda_default_stream(), copies) before line 9');
+  read('race', 'line 8 copies into it in stream 1, line 9 reads it (mul) in the default stream', 'NaN', 'fy_stream_wait_stream(fy_cuda_default_stream(), copies) before line 9');
 });
 
 test('two-cards-peer: card to card, and relu waits', () => {
@@ -152,7 +152,7 @@ test('two-cards-peer: card to card, and relu waits', () => {
   assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['756 KiB of 2 MiB', '3.39 µs', 'direct']);
   assert.deepEqual(s.now.ops.map((op) => [op.name, op.device, op.phase, op.ins, op.outs]), [['relu', 'cuda:1', 'queued', [copy.dst.storage], [s.handle('c').storage]]]);
   assert.equal(sum(s.now.staging.map((one) => one.bytes)), 0);
-  read('two-cards-peer', '756 KiB of 2 MiB · 3.39 µs to go', '"c = relu(b)" on cuda:1, "queued"');
+  read('two-cards-peer', '756 KiB of 2 MiB · 3.39 µs to go', '"c = relu(b) ... queued" on cuda:1');
 });
 
 test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
@@ -161,7 +161,7 @@ test('two-cards-no-peer: by way of RAM, nothing has arrived', () => {
   assert.deepEqual(ends(s, copy), ['a', 'cuda:0', 'b', 'cuda:1']);
   assert.deepEqual([arrived(copy), left(s, copy), copy.route], ['0 B of 2 MiB', '42.9 µs', 'host']);
   assert.ok(copy.moving.every((one) => one.hop === 1) && copy.buffered === copy.bytes);
-  read('two-cards-no-peer', '0 B of 2 MiB', '42.9 µs to go', 'two staging buffers in CPU RAM');
+  read('two-cards-no-peer', '0 B of 2 MiB', '42.9 µs to go', 'two staging buffers in the CPU RAM panel');
 });
 
 test('fifty: which of 51 tensors the product uses', () => {
@@ -171,7 +171,7 @@ test('fifty: which of 51 tensors the product uses', () => {
   assert.deepEqual([matmul.device, matmul.outs], ['cuda:0', [s.handle('output').storage]]);
   assert.deepEqual(matmul.ins.map((id) => s.state.storages.get(id).device), ['cuda:0', 'cuda:0']);
   assert.deepEqual(['cpu', 'cuda:0'].map((device) => storages(s, device).length), [25, 26]);
-  read('fifty', '`weight[7]`', '25 boxes in CPU RAM (24 weights + input) and 26 in GPU VRAM (24 weights + moved + output)', '`output`');
+  read('fifty', 'moved and weight[7]', '25 boxes in CPU RAM and 26 in GPU VRAM', '"output = matmul(moved, weight[7])"');
 });
 
 // The words of the picture at one size, each with the place it takes; letters are as wide as those of the page's font.
@@ -197,6 +197,14 @@ test('pinned memory is named in a word, wide or narrow', () => {
     const name = said.find(({ words }) => words === 'second');
     assert.ok(said.some(({ words, x, y }) => /^(.*, )?pinned$/.test(words) && Math.abs(y - name.y) < 70 && x > name.x), `${width}x${height}`);
   }
+});
+
+test('two cards: what is not issued yet is not drawn', () => {
+  const s = scene('two-cards-no-peer');
+  const phases = (by) => actions(s.one, s.step, s.t, s.state, by).filter((a) => a.type === 'copy').map((a) => a.phase);
+  assert.deepEqual(phases('step'), ['running', 'queued']);
+  assert.deepEqual(phases('clock'), ['running', 'later']);
+  assert.ok(s.one.timeline.worksIssued(s.step.from, s.step.to)[0].issued > s.t);
 });
 
 test('two cards: no words over others, wide or narrow', () => {

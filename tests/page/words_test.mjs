@@ -54,6 +54,16 @@ test('a tensor is allocated and released; remaining users are named', () => {
   assert.equal(stepSentence(events, { kind: 'drop', from: 4, to: 5 }, n), 't is released (freed); 16 B are freed.');
 });
 
+test('a write in place says who else sees it', () => {
+  const view = (id, name) => ({ kind: 'tensor', tensor: id, name, storage: 1, view_of: 1, shape: [2], dtype: 'float32' });
+  const events = [{ kind: 'alloc', storage: 1, device: 'cpu', asked: 16, bytes: 16 }, { kind: 'tensor', tensor: 1, name: 'x', storage: 1, shape: [4], dtype: 'float32' }, view(2, 'row'), view(3, 'half'),
+    { kind: 'op', id: 1, name: 'zero_', device: 'cpu', inplace: true, in: [], out: [{ tensor: 2, storage: 1 }] }, { kind: 'drop', tensor: 3, why: 'free' }].map((e, seq) => ({ ...e, seq }));
+  const n = names();
+  events.forEach((e) => n.learn(e));
+  assert.equal(sentence(events[4], n), 'zero_ of row runs on the CPU in place: x and half see it, too.');
+  assert.equal(sentence({ ...events[4], seq: 6 }, n), 'zero_ of row runs on the CPU in place: x sees it, too.');
+});
+
 test('a call says what it allocates, fills and takes, once', () => {
   const n = names();
   const events = [{ kind: 'tensor', tensor: 9, name: 'x', storage: 9, shape: [4], dtype: 'float32' }, { kind: 'segment', device: 'cuda:0', mem: 'device', bytes: 2 << 20, held: 100000 },

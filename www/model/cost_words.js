@@ -19,7 +19,7 @@ export function costLines({ t, cost }, hidden = false) {
   return [
     ...bus,
     { key: 'waited', figure: waited > 0 ? `The program waited ${ns(waited)}` : 'The program has not waited', rest: `; ${ns(held)} in Ferry calls, ${ns(t)} in total` },
-    { key: 'ops', figure: units.plural(cpu + gpu, 'operation'), rest: `: ${units.number(cpu)} on the CPU, ${units.number(gpu)} on the GPU${running ? `, ${running} not finished` : ''}` },
+    { key: 'ops', figure: units.plural(cpu + gpu, 'operation'), rest: `: ${units.number(cpu)} on the CPU, ${units.number(gpu)} on the GPU${running ? `; ${running} more in progress` : ''}` },
   ];
 }
 

@@ -83,15 +83,16 @@ function costAt(state, t, copies, ops, threads) {
 /**
  * The copies and ops to show with a step at time t: those in flight, and those that the step issued, also before their
  * start and after their end; none of later steps, whose calls may begin at the same time. As in instant(), with phase
- * 'done' for what has ended; m: the part of their time that passed.
+ * 'done' for what has ended; m: the part of their time that passed. by 'clock', the phase of what the step had not issued
+ * by then is 'later'.
  */
-export function worksOf(run, step, t) {
+export function worksOf(run, step, t, by = 'step') {
   const { devices } = run.at(step.to);
   const inFlight = run.timeline.worksAt(t).filter((w) => w.seq <= step.to);
   const works = new Set([...inFlight, ...run.timeline.worksIssued(step.from, step.to)]);
   return [...works].map((w) => ({
     ...(w.event.kind === 'copy' ? copyAt(w, t, devices) : opAt(w, t)), type: w.event.kind, event: w.event,
-    m: share(t, w.start, w.end),
+    m: share(t, w.start, w.end), ...(by === 'clock' && w.issued > t ? { phase: 'later' } : {}),
   }));
 }
 

@@ -23,8 +23,7 @@ const found = new WeakMap(); // event -> {known: events when it was made, mistak
  *   request    of a full memory {bytes, free, hole: {start, bytes}, holders}; start: null: its address is not known
  *   freed      {name, storage, addr, bytes, device, line}
  *   last       before a crash: the last call {seq, line, code}; code: that line of the program, or ''
- *   race       {storage, ends: [{seq, line, does, from, until}], value}; from, until: when its work runs, in ns; value: as text, '' where
- *              the log has none
+ *   race       {storage, ends: [{seq, line, does}], value}; value: as text, '' where the log has none
  *   words      short, for the bar of a processor; more: sentences that the error's message does not contain
  */
 export function mistake(run, seq, state) {
@@ -219,9 +218,7 @@ const uses = (all, storage) => list(all).some((one) => one?.storage === storage)
 function access(run, seq, storage) {
   const e = object(run.events[seq]);
   const writes = e.kind === 'host_write' || uses(e.out, storage) || object(e.dst).storage === storage;
-  const work = run.timeline.worksIssued(int(seq, -1), int(seq, -1))[0];
-  const t = run.timeline.timeOf(int(seq, -1));
-  return { seq: int(seq, -1), line: int(e.line), does: writes ? 'writes' : 'reads', from: work?.start ?? t, until: work?.end ?? t };
+  return { seq: int(seq, -1), line: int(e.line), does: writes ? 'writes' : 'reads' };
 }
 
 // The first values that were seen of what the later access read or made of it.

@@ -17,11 +17,11 @@ export function momentSentence(run, now) {
   const own = new Set(now.threads.map((call) => call.seq));
   const works = [...now.copies, ...now.ops].filter((w) => !own.has(w.seq));
   if (!hosts.length) hosts.push(between(run, now, events[now.seq], names));
-  return [wrong(run, now), ...hosts, beside(works, events, names)].filter(Boolean).join(' ');
+  return [wrongAt(run, now), ...hosts, beside(works, events, names)].filter(Boolean).join(' ');
 }
 
-// What the last call that returned did wrong comes first.
-function wrong({ events, names, steps, stepOf }, { seq }) {
+/** What the last call that returned did wrong, which comes first; '' : nothing. */
+export function wrongAt({ events, names, steps, stepOf }, { seq }) {
   if (seq < 0) return '';
   const inside = events.slice(steps[stepOf(seq)].from, seq + 1);
   const found = WRONG.map((kind) => inside.findLast((e) => e?.kind === kind)).find(Boolean);
@@ -65,9 +65,10 @@ function beside(works, events, names) {
 }
 
 function workWords(e, names) {
-  if (e.kind === 'copy') {
-    const way = e.dir === 'p2p' && wayOf(e) ? ` (${wayOf(e)})` : '';
-    return `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go to ${memoryName(e.dst?.device)} in ${stream(e)}${way}`;
-  }
-  return `${e.name ?? 'an operation'} runs on ${e.device === 'cpu' ? 'the CPU' : `${processor(e.device)} in ${stream(e)}`}`;
+  if (e.kind !== 'copy') return `${e.name ?? 'an operation'} runs on ${processor(e.device)}${aside(e.stream > 0 && stream(e))}`;
+  const into = e.dst?.tensor > 0 ? `${names.tensor(e.dst.tensor)} in ` : '';
+  const way = e.dir === 'p2p' ? wayOf(e) || 'straight from card to card' : e.route === 'direct' ? 'without the CPU' : '';
+  return `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go to ${into}${memoryName(e.dst?.device)}${aside(e.stream > 0 && stream(e), way)}`;
 }
+
+const aside = (...words) => (words.some(Boolean) ? ` (${words.filter(Boolean).join(', ')})` : '');

@@ -6,8 +6,8 @@ import { worksOf } from './instant.js';
 import { mistake } from './mistakes.js';
 import { allocatedBy } from './pace.js';
 
-/** The actions of step `step` of a run at time t, given the state after it. Copies and ops have a phase of their own. */
-export function actions(run, step, t, state) {
+/** The actions of step `step` of a run at time t, by step or by clock, given the state after it. Copies and ops have a phase of their own. */
+export function actions(run, step, t, state, by = 'step') {
   let list = [];
   for (let seq = step.from; seq <= step.to; seq++) {
     const e = run.events[seq];
@@ -19,7 +19,7 @@ export function actions(run, step, t, state) {
   if (first) first.by = allocatedBy(run, step);
   for (const a of later) a.by = run.timeline.timeOf(a.seq) <= t ? 0.001 : Infinity; // of a call with several kernels: when it is there
   if (run.races) list.push(...racing(run, step, t, state));
-  return [...list, ...worksOf(run, step, t).map((w) => (w.type === 'copy' ? copyAction(w, state) : opAction(w, state)))];
+  return [...list, ...worksOf(run, step, t, by).map((w) => (w.type === 'copy' ? copyAction(w, state) : opAction(w, state)))];
 }
 
 // A race that an earlier step began, while the work that races runs.

@@ -70,7 +70,7 @@ export function names(events = []) {
     const called = (e) => calledBy(sources, e).name;
     /** The other tensors that share a tensor's bytes after event `last`. */
     const keepers = (id, last) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
-      .filter((other) => tensors.get(other).created < last && tensors.get(other).dropped > last).map(tensor);
+      .filter((other) => other !== id && tensors.get(other).created < last && tensors.get(other).dropped > last).map(tensor);
     return { tensor, used, call, called, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt, isSimulated, event, at };
   }
 
@@ -126,8 +126,9 @@ const sentences = {
     const [first, then] = [e.a, e.b].map((seq) => accessed(n.event(seq), e.storage));
     const known = first && then;
     const what = known ? `${first}, ${then}, and nothing orders them` : dataRaces[e.type] ?? 'two accesses without synchronization';
-    const so = known ? ` Which is first is chance${n.isSimulated() && e.type !== 'write_early' ? '; the simulated card gives NaN every time' : ''}.` : '';
-    return `Data race at ${n.storage(e.storage)}: ${what}.${so}${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`;
+    const so = !known ? '' : n.isSimulated() && e.type !== 'write_early' ? ': here that gives NaN on every run' : ': the value is chance';
+    const fix = String(e.fix ?? '').replace(/, or .*$/s, ''); // the first way; the finding has all
+    return `Data race at ${n.storage(e.storage)}: ${what}${so}.${fix ? ` Fix: ${lines(fix)}` : ''}`;
   },
   set_device: (e) => `${e.device ?? 'Another card'} is now the current device.`,
   set_stream: (e) => `The current stream is now ${stream(e)}.`,
@@ -348,10 +349,13 @@ function operated(e, n, alloc = null, read = list(e.in)) {
   const name = n.called(e);
   const inPlace = e.inplace || name.endsWith('_');
   const from = ins.length || inPlace ? ` of ${and(ins.length ? ins : outs)}` : '';
-  const into = inPlace ? 'in place' : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
+  const also = inPlace ? n.keepers(list(e.out)[0]?.tensor, e.seq) : [];
+  const into = inPlace ? `in place${also.length ? `: ${and(few(also))} ${also.length > 1 ? 'see' : 'sees'} it, too` : ''}` : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
   return `${e.name ? name : 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
+
+const few = (names) => (names.length > 3 ? [...names.slice(0, 2), `${names.length - 2} more`] : names);
 
 // A simulated card multiplies with OpenBLAS, a real one with cuBLAS.
 function library(e) {

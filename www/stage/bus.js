@@ -109,7 +109,7 @@ function drawPeer(c, th, { bus, memories }) {
  */
 export function peerWords(scene, { device }) {
   const { layout } = scene;
-  const all = scene.actions.filter((a) => a.type === 'copy' && isPeer(layout, a) && isSpokenOf(scene, a));
+  const all = scene.actions.filter((a) => a.type === 'copy' && a.phase !== 'later' && isPeer(layout, a) && isSpokenOf(scene, a));
   const here = all.find((a) => cardOf(layout, a) === device);
   if (here) return progress(scene, here).map((said) => said.filter(Boolean).join(' · '));
   const other = layout.memories.find((m) => layout.bus.lanes.has(m.device) && !all.some((a) => cardOf(layout, a) === m.device));
@@ -184,7 +184,7 @@ function scaleWords(bytes, boxes) {
 /** The way of a copy, below the boxes: dotted while it is queued, dashed if it is implicit. */
 export function drawWay(c, { layout }, a) {
   const legs = route(layout, a);
-  if (!legs.length) return;
+  if (!legs.length || a.phase === 'later') return;
   c.save();
   c.lineWidth = 2.25;
   c.strokeStyle = styleOf(layout, a).hue;
@@ -200,7 +200,7 @@ const styleOf = (layout, a) => tensorStyle(boxOf(layout, a.dst).index);
 export function drawCopy(c, scene, a) {
   const { layout } = scene;
   const legs = route(layout, a);
-  if (!legs.length) return;
+  if (!legs.length || a.phase === 'later') return;
   const style = styleOf(layout, a);
   if (a.phase === 'done') {
     c.fillStyle = style.hue;
@@ -262,7 +262,7 @@ function drawBuffered(c, { layout, scale }, a, { hue, pattern }) {
   }
 }
 
-// How far a copy is: [what stands first, what stands under it], longest first.
+// How far a copy is: [what stands first, what stands under it], longest first; the last are lines for a phone.
 function progress({ layout, t }, a) {
   if (a.phase === 'queued') return [['queued', '']];
   if (a.phase === 'done') return [[`${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`, a.time ? units.time(a.time) : '']];
@@ -273,8 +273,9 @@ function progress({ layout, t }, a) {
   const arrived = `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`;
   if (isPeer(layout, a)) return [[arrived, left], [part, left], ['', left]];
   const staged = `${units.bytes(Math.floor(a.buffered))} staged`;
+  const through = `${Math.floor((100 * (a.buffered + a.arrived)) / a.bytes)} % staged`;
   if (!a.buffered) return [[arrived, `arrived, ${left}`], [arrived, left], [part, left]];
-  return [[arrived, `${staged}, ${left}`], [arrived, `${staged}, ${time}`], [a.buffered > a.arrived ? `staged ${Math.floor((100 * (a.buffered + a.arrived)) / a.bytes)} %` : part, left]];
+  return [[`${arrived} arrived`, `${staged}, ${left}`], [arrived, `${staged}, ${time}`], [part, `${through}, ${time}`], [part, left], [`${part} arrived`, through, left]];
 }
 
 const cardOf = (layout, a) => deviceOf(layout, isOnCard(layout, a.dst) ? a.dst : a.src);
@@ -284,7 +285,7 @@ const laneOf = (layout, a) => layout.bus.lanes.get(cardOf(layout, a))?.[a.dir ==
 // that has ended, else the next.
 function isSpokenOf({ layout, actions }, a) {
   const place = (b) => (layout.bus.lanes.size > 1 ? layout.tall || cardOf(layout, b) : laneOf(layout, b));
-  const isRival = (b) => b.type === 'copy' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a);
+  const isRival = (b) => b.type === 'copy' && b.phase !== 'later' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a);
   const rivals = actions.filter(isRival);
   const first = rivals.find((b) => b.phase === 'running') ?? rivals.findLast((b) => b.phase === 'done') ?? rivals[0];
   return first === a;
@@ -308,16 +309,17 @@ function drawBeside(c, scene, a, said) {
   if (layout.tall) {
     const x = up ? lane.from[0] - lane.thick / 2 - 8 : lane.from[0] + lane.thick / 2 + 8;
     const align = up ? 'right' : 'left';
-    const [words, more] = said.findLast(([first]) => first);
+    const [words, ...more] = said.findLast(([first]) => first);
     text(c, words, x, layout.bus.rect.y + 24, { ...bold, font: `700 12px ${th.sans}`, align });
-    text(c, more, x, layout.bus.rect.y + 42, { ...thin, align });
+    more.forEach((one, i) => text(c, one, x, layout.bus.rect.y + 42 + 16 * i, { ...thin, align }));
     return;
   }
   const fits = (words, { font }) => {
     c.font = font;
     return c.measureText(words).width <= layout.bus.rect.w - 4;
   };
-  const [words, more] = said.find(([first, second]) => fits(first, bold) && fits(second, thin)) ?? said.at(-1);
+  const pairs = said.filter((one) => one.length === 2);
+  const [words, more] = pairs.find(([first, second]) => fits(first, bold) && fits(second, thin)) ?? pairs.at(-1);
   const below = layout.bus.lanes.get(cardOf(layout, a)).d2h;
   const x = (lane.from[0] + lane.to[0]) / 2;
   const several = layout.bus.lanes.size > 1;

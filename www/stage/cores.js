@@ -41,7 +41,7 @@ function drawUse(c, { boxes }, box, bar, t, out) {
 export function drawCores(c, scene, memory) {
   if (memory.kind === 'none') return;
   const host = memory.device === 'cpu';
-  const ops = scene.actions.filter((a) => a.type === 'op' && a.device === memory.device);
+  const ops = scene.actions.filter((a) => a.type === 'op' && a.phase !== 'later' && a.device === memory.device);
   const a = ops.find((op) => op.phase === 'running') ?? ops.findLast((op) => op.phase === 'done') ?? ops.at(-1);
   const state = host && a?.phase !== 'running' ? hostState(scene) : null;
   if (state) drawHost(c, scene, memory.compute, state);
@@ -112,7 +112,7 @@ function hostState(scene) {
   const copying = now.copies.find((copy) => copy.seq === call.seq && copy.route === 'staged');
   const hop = copying?.moving.find((one) => one.hop === (copying.dir === 'h2d' ? 0 : 1));
   if (hop) {
-    const words = copyWords(names.tensor(copying.src.tensor), copying.dir, left);
+    const words = copyWords(names.tensor(copying.src.tensor), copying.dir, `line ${call.event.line} goes on in ${left}`);
     return { words, waits: false, part: hop.done / Math.max(1, hop.bytes) };
   }
   const what = awaited(call, now, names);
@@ -120,11 +120,11 @@ function hostState(scene) {
   return { words, waits: true, part: 0 };
 }
 
-function copyWords(name, dir, left) {
+function copyWords(name, dir, next) {
   const way = dir === 'h2d' ? 'into' : 'out of';
   return [
-    `the CPU copies ${name} ${way} the staging buffers · all is copied in ${left}`,
-    `the CPU copies ${name} ${way} staging · all is copied in ${left}`,
+    `the CPU copies ${name} ${way} the staging buffers · ${next}`,
+    `the CPU copies ${name} ${way} staging · ${next}`,
     `copies ${name} ${way} staging`, `copies ${way} staging`,
   ];
 }

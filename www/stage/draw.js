@@ -108,7 +108,7 @@ function sayingsOf(memory, is, brief) {
 function roomWords({ bytes, free, hole }) {
   const largest = `largest free block ${units.bytes(hole.bytes)}`;
   const why = free < bytes ? `only ${units.bytes(free)} free` : `${units.bytes(free)} free, but in pieces`;
-  return [`no room for ${units.bytes(bytes)}: ${why}, ${largest}`, `${units.bytes(free)} free, ${largest}`, `${units.bytes(free)} free, block ${units.bytes(hole.bytes)}`];
+  return [`no room for ${units.bytes(bytes)}: ${why}, ${largest}`, `${why}, ${largest}`, ...[why, `${units.bytes(free)} free`].map((one) => `${one}, block ${units.bytes(hole.bytes)}`)];
 }
 
 // The segments of the caching allocator as frames, and what is free in them hatched. Where a segment goes on in another row, or
@@ -186,7 +186,7 @@ function stateOf(scene, box) {
   return s;
 }
 
-const GLOW = { queued: 0, running: 0.6, done: 1 };
+const GLOW = { later: 0, queued: 0, running: 0.6, done: 1 };
 
 function markCopy(s, a, box) {
   if (a.src === box.storage) s.glow = Math.max(s.glow, GLOW[a.phase]);
@@ -378,13 +378,13 @@ function again({ tags }) {
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no variable reaches it' : again(box) ? again(box) : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? `${box.line ? `of line ${box.line}, ` : ''}no variable reaches it` : again(box) ? again(box) : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
   const room = rect.w - bandWidth(rect) - 10 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;
   const bytes = units.bytes(box.bytes);
   const tenant = box.tenant > 0 ? ` · ${units.ordinal(box.tenant + 1)} tensor here` : '';
-  const all = [note ? `${bytes} · ${note}` : `${bytes}${tenant}`, note || bytes, box.older && 'older'];
+  const all = [note ? `${bytes} · ${note}` : `${bytes}${tenant}`, note || bytes, box.unreachable && 'no variable reaches it', box.older && 'older'];
   const named = rect.row.tags || box.tag ? [] : [`${box.name} · ${all[0]}`, `${box.name} · ${all[1]}`, box.name]; // there is no line for names under it
   const words = [...named, ...all].find((one) => one && c.measureText(one).width <= room);
   if (!words) return;

@@ -12,7 +12,7 @@ import { common, merged } from './tags.js';
 
 /** The runs of a storage that are being written, or that the step wrote. */
 export function writtenIn(scene, box) {
-  const done = box.written.filter(({ id }) => scene.actions.some((a) => (id ? a.id === id && a.phase !== 'queued' : a.type === 'write' && a.storage === box.storage)));
+  const done = box.written.filter(({ id }) => scene.actions.some((a) => (id ? a.id === id && a.phase !== 'queued' && a.phase !== 'later' : a.type === 'write' && a.storage === box.storage)));
   return done.length ? merged(done.flatMap(({ runs }) => runs)) : [];
 }
 
@@ -222,11 +222,13 @@ export function drawLens(c, scene) {
   const left = at.left ? `, ${units.plural(at.left, 'more tensor')}` : '';
   c.font = `12px ${th.sans}`;
   const where = isAway ? ` in ${memoryName(box.device)}` : '';
-  const title = [`${box.name}${where}${px >= 4 ? ', element by element' : ''}${left}`, `${box.name}${where}${left}`]
-    .find((one, i) => i === 1 || c.measureText(one).width < at.w);
+  const written = writtenIn(scene, box);
+  const [each, now] = [px >= 4 ? ', element by element' : '', written.length ? '; orange: just written' : ''];
+  const title = [`${each}${left}${now}`, `${left}${now}`, `${each}${left}`, left].map((one) => `${box.name}${where}${one}`)
+    .find((one, i) => i === 3 || c.measureText(one).width < at.w);
   if (!isAway) behind(c, th, at.x, at.y + 7, Math.min(at.w, c.measureText(title).width));
   text(c, title, at.x, at.y + 7, { font: `12px ${th.sans}`, color: th.soft, max: at.w });
-  drawEnlarged(c, scene, box, at, writtenIn(scene, box));
+  drawEnlarged(c, scene, box, at, written);
 }
 
 /** A storage under a lens `at`, and a line for each of its tensors. scene: {theme, scale}; written: the runs in the colour of now. */

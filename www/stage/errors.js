@@ -65,9 +65,9 @@ const drawings = {
     const box = boxOf(scene.layout, m.race.storage);
     if (!box) return;
     drawFrame(c, scene, box.pieces, false);
-    const [a, b] = m.race.ends.map((end) => `line ${end.line} ${tense(end, scene.now.t)}`);
-    const read = m.race.value ? [[` ${m.race.value}`, true]] : [];
-    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [`${a}, ${b}`, false], ...read], [[`${a}, ${b}`, true], ...read]);
+    const ends = m.race.ends.map(({ line, does }) => `line ${line} ${does}`).join(' or ');
+    const comes = m.race.value ? [[` first: ${m.race.value}`, true]] : [[' first', false]];
+    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [ends, false], ...comes], [[ends, true], ...comes], [[`not ordered: ${m.race.value || ends}`, true]]);
   },
 
   crash(c, scene, m) {
@@ -79,8 +79,6 @@ const drawings = {
     drawBar(c, scene, m.device || 'cpu', m.name ? neverRan(m) : `stopped${atLine(m.line)}`, m.words);
   },
 };
-
-const tense = ({ does, from, until }, t) => (t < from ? `will ${does.slice(0, -1)}` : t < until ? does : { writes: 'wrote', reads: 'read' }[does]);
 
 /** Where an error is told: {x, y, w, h} of the crossing on the bus, or of the bar. */
 export function placeOf(layout, m) {
@@ -124,14 +122,15 @@ const NOTE = 76; // px for what is said in a box
 const NAMES = 24; // px for the names under it
 
 // A line of words [[text, is wrong], ...] in, beside or over a rectangle, where there is room for it; others, shorter, where there is not.
-function drawPlate(c, { theme: th, layout }, rect, longest, shorter = longest) {
+function drawPlate(c, { theme: th, layout }, rect, longest, ...shorter) {
   const font = (bad) => `${bad ? 700 : 400} 12.5px ${th.mono}`;
   const widthsOf = (words) => words.map(([one, bad]) => {
     c.font = font(bad);
     return c.measureText(one).width;
   });
   const sum = (widths) => widths.reduce((a, b) => a + b, 0) + 12;
-  const parts = sum(widthsOf(longest)) + NOTE <= rect.w ? longest : shorter;
+  const room = layout.memories.findLast((m) => m.rect.x <= rect.x).inner.w;
+  const parts = sum(widthsOf(longest)) + NOTE <= rect.w || !shorter.length ? longest : shorter.find((one) => sum(widthsOf(one)) <= room) ?? shorter.at(-1);
   const widths = widthsOf(parts);
   const w = sum(widths);
   const h = 19;

@@ -221,7 +221,7 @@ function box(state, storage, placed, use, gone) {
     index: Math.max(0, lineage?.index ?? 0),
     name, tenant: storage.tenant, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
-    unreachable: storage.freed === null && storage.tensors.length > 0 && (gone?.has(storage.id) || storage.tensors.every((id) => state.tensors.get(id)?.dropped)),
+    line: storage.created.line, unreachable: storage.freed === null && storage.tensors.length > 0 && (gone?.has(storage.id) || storage.tensors.every((id) => state.tensors.get(id)?.dropped)),
   };
 }
 
