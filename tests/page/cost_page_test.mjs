@@ -150,7 +150,7 @@ check('what no variable reaches is not passed over by the findings', async () =>
   const { page, stop } = await viewed(['leak'], 8967);
   try {
     await found(page);
-    assert.equal(await text(page, '#finding-note'), '12 KiB are leaked: what lines 6, 7, 8 and 10 made was not freed, and no variable holds it any more. Nothing else wasteful or wrong was found in this run.');
+    assert.equal(await text(page, '#finding-note'), 'At the end 12 KiB are leaked: what lines 6, 7, 8 and 10 made was not freed, and no variable holds it any more. Nothing else wasteful or wrong was found in this run.');
     await done(page);
   } finally {
     await stop();

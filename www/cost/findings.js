@@ -77,7 +77,7 @@ function note(state, found, list, run) {
   if (state === 'failed') return `No findings: ${found.error}`;
   const lost = list.length ? '' : lostWords(run.lostIn(run.at(Infinity)));
   return [
-    lost, list.length ? '' : `Nothing${lost && ' else'} wasteful or wrong was found in this run.`,
+    lost && `At the end ${lost}`, list.length ? '' : `Nothing${lost && ' else'} wasteful or wrong was found in this run.`,
     found.more ? `${found.more} more; ferry explain lists all of them.` : '',
     found.shown ? 'What the program shows on purpose (fy_mark "demo: …") is left out.' : '',
     found.note ? `Note: ${found.note}.` : '',
