@@ -83,6 +83,7 @@ check('the table says the same as the log and as the live region', async () => {
   await go(page, stage.demo.events.findIndex((e) => e.kind === 'copy'));
   const said = await page.locator('#say').innerText();
   await page.locator('#as-table').click();
+  await page.locator('#rows tr').first().waitFor();
   const rows = await page.locator('#rows tr').evaluateAll((list) => list.map((tr) => [...tr.cells].map((c) => c.textContent)));
   const events = stage.demo.events;
   assert.equal(rows.length, events.length);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DEMO, bench, check, done, ferry, go, settle, write } from './browser.mjs';
 import { serve } from './dev.mjs';
+import { shape } from './mishaps.mjs';
 
 const stage = bench();
 
@@ -133,6 +134,24 @@ check('the line of the step stays in sight as its pane shrinks', async (t) => {
     await settle(page);
     const [[top, bottom], [from, to]] = await page.evaluate(() => ['#lines .lit', '#source'].map((id) => document.querySelector(id).getBoundingClientRect()).map((box) => [box.top, box.bottom]));
     assert.ok(top >= from - 1 && bottom <= to + 1, `${height}: ${top} to ${bottom} in ${from} to ${to}`);
+  }
+  await done(page);
+});
+
+check('header and controls end inside the window at every width', async (t) => {
+  const server = await serve({ mode: 'lessons', runs: [{ lines: shape.map((e) => JSON.stringify(e)), what: 'mine', lesson: DEMO }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url, { reducedMotion: 'reduce' });
+  await page.waitForFunction(() => document.getElementById('path').textContent && window.ferry.events.at(-1)?.kind === 'end');
+  for (const [width, height] of [[1440, 900], [1280, 720], [1024, 768], [900, 768], [861, 700], [390, 844], [360, 640]]) {
+    await page.setViewportSize({ width, height });
+    for (const tab of width > 860 ? ['#tab-source', '#tab-editor'] : ['#tab-watch']) {
+      await page.locator(tab).click();
+      await settle(page);
+      const over = await page.evaluate(() => ['.tools > :last-child', '.live', '.ways', '.speed'].map((id) => [id, document.querySelector(id).getBoundingClientRect().right, document.querySelector(id).closest('header, .bar').getBoundingClientRect().right])
+        .filter(([, right, end]) => right > end));
+      assert.deepEqual(over, [], `${width}x${height} ${tab}`);
+    }
   }
   await done(page);
 });
