@@ -35,7 +35,7 @@ TEST(the_report_has_place_line_operands_words_and_fix)
                  "two devices, cuda:0 and cpu!\n"
                  "    fy_tensor *c = fy_matmul(mat1, mat2);\n"
                  "  mat1 is on cuda:0 (4, 3) float32; mat2 is on cpu (3, 2) float32\n"
-                 "  fix: copy mat2 with fy_to(mat2, \"cuda\"), or create it there with .device = \"cuda\"",
+                 "  fix: copy mat2 with fy_to(mat2, \"cuda\") and use the copy, or create it there with .device = \"cuda\"",
                  line);
         assert_null(c);
         assert_string_equal(fy_error(), want);

@@ -59,6 +59,18 @@ check('a new line is indented, brackets match, undo works', async (t) => {
   await done(page);
 });
 
+check('several lines in one input are the text', async (t) => {
+  const page = await opened(t);
+  await page.locator('#code').focus();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText('int main(void)\n{\n    return 0;\n}\n'); // as dictation does
+  assert.equal(await written(page), 'int main(void)\n{\n    return 0;\n}\n');
+  assert.equal(await page.locator('#dirty').innerText(), 'not saved');
+  await page.keyboard.insertText('// and');
+  await page.waitForFunction(() => /\/\/ and/.test(document.querySelector('.CodeMirror').CodeMirror.getValue()));
+  await done(page);
+});
+
 check('a long line wraps, deeper than it begins', async (t) => {
   const page = await opened(t);
   await write(page, `int main(void)\n{\n    fy_tensor *w = fy_full((512, 2), 0.5, .device = "cuda"); // ${'made there '.repeat(8)}\n}\n`);

@@ -135,6 +135,8 @@ check('why and how are told when asked for', async (t) => {
   assert.ok(how.y + how.height <= 640, `what was opened is in sight: ${how.y + how.height}`);
   status(server, { state: 'error', line: 3, message: 'a name is not known', hint: 'did you mean fy_relu?', source: 'fy_rleu(x)' });
   await page.waitForFunction(() => /compile/.test(document.getElementById('verdict-title').textContent));
+  const title = await page.locator('#verdict-title').evaluate((node) => [node.getBoundingClientRect().top, node.closest('#account').getBoundingClientRect().top]);
+  assert.ok(title[0] >= title[1] - 1, `the new verdict begins in sight: ${title}`);
   assert.match(await told(), /a name is not known/);
   assert.doesNotMatch(`${await told()} ${await page.locator('#mistake').textContent()}`, /fy_relu/);
   await done(page);

@@ -73,7 +73,8 @@ static void say_written(const options *o, const output *to)
     struct stat s;
     if (to->file == stdout || stat(to->path, &s) || !S_ISREG(s.st_mode)) return;
     const char *then = o->perfetto ? "; open it at ui.perfetto.dev" : o->html ? "; open it in a browser" : "";
-    printf("ferry: wrote %s (%.1f MB)%s\n", to->path, (double)s.st_size / 1e6, then);
+    double kb = (double)s.st_size / 1e3;
+    printf("ferry: wrote %s (%.1f %s)%s\n", to->path, kb < 1000 ? kb : kb / 1e3, kb < 1000 ? "kB" : "MB", then);
     if (o->html && s.st_size > LARGE_PAGE_MB * 1000000LL)
         printf("ferry: a browser needs about half a minute and 600 MB of memory for every 250 MB of it\n");
 }

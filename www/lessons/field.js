@@ -26,6 +26,7 @@ export async function rich(area, changed) {
   input.setAttribute('role', 'textbox');
   input.setAttribute('aria-multiline', 'true');
   cm.addOverlay({ token: callToken });
+  host.addEventListener('beforeinput', (event) => several(cm, event), true);
   cm.on('renderLine', (_, { text }, node) => hang(node, Editor.countColumn(text, null, TAB)));
   cm.refresh();
   keys(cm);
@@ -65,6 +66,15 @@ export async function rich(area, changed) {
     mark,
     invalid: (is) => input.setAttribute('aria-invalid', is),
   };
+}
+
+// Several lines in one input, as of dictation: CodeMirror would find lines in the page that it did not make.
+function several(cm, event) {
+  const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? '';
+  if (event.inputType !== 'insertText' || !text.includes('\n')) return;
+  event.preventDefault();
+  event.stopPropagation();
+  cm.replaceSelection(text);
 }
 
 const before = (cm) => cm.getLine(cm.getCursor().line).slice(0, cm.getCursor().ch);

@@ -26,6 +26,7 @@ export function verdict(on) {
     $('verdict').dataset.kind = kind;
     $('verdict-title').textContent = title;
     $('verdict-body').replaceChildren(...content);
+    if (kind !== 'busy') $('verdict').scrollIntoView({ block: 'nearest' });
   }
 
   /** The program is being built or run. */

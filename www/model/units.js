@@ -15,6 +15,7 @@ export function bytes(n) {
 /** 41230 ns -> "41.2 µs". */
 export function time(ns) {
   if (!Number.isFinite(ns)) return '?';
+  if (ns > 0 && ns < 0.5) return 'under 1 ns';
   if (ns < 1000) return `${round(ns)} ns`;
   if (ns < 1e6) return `${round(ns / 1e3)} µs`;
   if (ns < 1e9) return `${round(ns / 1e6)} ms`;

@@ -41,7 +41,8 @@ export function draw(c, scene) {
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
   for (const memory of layout.memories) drawCores(c, scene, memory);
-  for (const a of scene.actions) if (a.mistake) drawError(c, scene, a.mistake);
+  const wrong = scene.actions.filter((a) => a.mistake);
+  wrong.forEach((a, i) => drawError(c, scene, a.mistake, i < wrong.length - 1));
 }
 
 // ---- memories -------------------------------------------------------------------------
@@ -209,9 +210,10 @@ function markWrite(s, a) {
 }
 
 // A storage in its rows: what has arrived is filled, what has not is an outline.
-function drawBox(c, scene, box, s) {
+function drawBox(c, scene, known, s) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = box.unreachable && !isRead(scene, box) ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
+  const box = known.unreachable && isRead(scene, known) ? { ...known, unreachable: false } : known; // who reads it still has it
+  const { hue, pattern } = box.unreachable ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
   const freed = box.freed && s.leaving === undefined;
   const partly = !freed && s.arrived > 0 && s.arrived < 1;
   const outlined = freed || s.empty || (partly && s.fresh);
@@ -262,7 +264,7 @@ function drawGroup(c, th, group) {
 }
 
 // What is still read has its colour.
-const isRead = ({ actions }, { storage }) => actions.some((a) => a.type === 'op' && a.phase !== 'done' && a.ins.includes(storage));
+const isRead = ({ actions }, { storage }) => actions.some((a) => a.phase && a.phase !== 'done' && (a.type === 'op' ? a.ins.includes(storage) : a.src === storage));
 
 const CORNER = 4;
 

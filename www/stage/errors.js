@@ -13,10 +13,10 @@ import { boxOf } from './route.js';
 const EDGE = 4; // px from a box to its frame
 const RING = 20; // px: radius of a crossed-out kernel on the bus; in a bar, half its height
 
-/** Draws mistake m (mistakes.js). */
-export function drawError(c, scene, m) {
+/** Draws mistake m (mistakes.js). brief: of a race, only its frame: another is told. */
+export function drawError(c, scene, m, brief = false) {
   c.save();
-  (Object.hasOwn(drawings, m.type) ? drawings[m.type] : drawings.other)(c, scene, m);
+  (Object.hasOwn(drawings, m.type) ? drawings[m.type] : drawings.other)(c, scene, m, brief);
   c.restore();
 }
 
@@ -61,10 +61,11 @@ const drawings = {
     drawBar(c, scene, m.device, m.words || `no room for ${units.bytes(bytes)}`, [held(holders), held(holders.slice(0, 1)), heldBy(holders)]);
   },
 
-  race(c, scene, m) {
+  race(c, scene, m, brief) {
     const box = boxOf(scene.layout, m.race.storage);
     if (!box) return;
     drawFrame(c, scene, box.pieces, false);
+    if (brief) return;
     const ends = m.race.ends.map(({ line, does }) => `line ${line} ${does}`).join(' or ');
     const comes = m.race.value ? [[` first: ${m.race.value}`, true]] : [[' first', false]];
     drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [ends, false], ...comes], [[ends, true], ...comes], [[`not ordered: ${m.race.value || ends}`, true]]);

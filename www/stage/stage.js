@@ -56,7 +56,7 @@ export function stage(changed, picked) {
     const said = wrong ? saysOf(wrong, box.storage) : '';
     if (said) lines.unshift(said);
     const first = state.lineages.get(storage.lineage)?.name;
-    if (first && first !== box.name) lines.splice(said ? 2 : 1, 0, `the same tensor as ${first}`);
+    if (first && first !== box.name) lines.splice(said ? 2 : 1, 0, `a copy of ${first}`);
     const tensors = box.tags.flatMap((tag) => tag.tensors);
     for (const { name, lost } of tensors) if (lost) lines.push(`the variable ${name} ${lost.declared ? 'is a new one since it was declared' : 'was assigned'} again${lost.line ? ` at line ${lost.line}` : ''}: it is no longer the name of this tensor`);
     for (const { name, also } of tensors) for (const one of also ?? []) lines.push(`${tensors.length > 1 ? `${name} is ` : ''}also ${one.name} in ${one.fn}`);
