@@ -126,6 +126,22 @@ int main(void)
   }
 });
 
+check('what the example printed is not under your file', async () => {
+  const lessons = await ferry('serve', '--port', '8877');
+  try {
+    const page = await stage.open(lessons.url, { reducedMotion: 'reduce' });
+    await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+    await page.locator('.predict button[type="button"]').click();
+    await page.locator('#tab-source').click();
+    await page.locator('#printed').waitFor();
+    await page.locator('#tab-editor').click();
+    assert.equal(await page.locator('#printed').isVisible(), false);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
 check('a compile error is shown at its line, and a hint is given one at a time', async () => {
   const lessons = await ferry('serve', '--port', '8870');
   try {

@@ -24,6 +24,7 @@ export function panes(changed) {
     tabs(['tab-source', 'tab-editor'], `tab-${which}`);
     $('source').hidden = which !== 'source';
     $('editor').hidden = which !== 'editor';
+    document.body.dataset.program = which;
     if (which === 'editor') column('code');
     if (focus) {
       show('code');
