@@ -124,7 +124,7 @@ test('mismatch: operands on two devices, and the fix', () => {
   const m = mistakeIn(s);
   assert.deepEqual([m.type, m.name, m.line, m.words], ['mismatch', 'fy_matmul', 8, 'operands on cpu and cuda:0']);
   assert.deepEqual(m.operands.map((one) => [one.name, one.device]), [['mat1', 'cpu'], ['mat2', 'cuda:0']]);
-  assert.match(s.words, /Fix: copy mat1 with fy_to\(mat1, "cuda"\), or create it there with \.device = "cuda"/);
+  assert.match(s.words, /Fix: copy mat1 with fy_to\(mat1, "cuda"\) and use the copy, or create it there with \.device = "cuda"/);
   read('mismatch', 'at least two devices, cpu and cuda:0', 'fy_to(mat1, "cuda")');
 });
 

@@ -42,7 +42,8 @@ export function draw(c, scene) {
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
   for (const memory of layout.memories) drawCores(c, scene, memory);
   const wrong = scene.actions.filter((a) => a.mistake);
-  wrong.forEach((a, i) => drawError(c, scene, a.mistake, i < wrong.length - 1));
+  const told = wrong.find((a) => !a.earlier) ?? wrong.at(-1);
+  for (const a of wrong) drawError(c, scene, a.mistake, a !== told);
 }
 
 // ---- memories -------------------------------------------------------------------------

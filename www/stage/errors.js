@@ -68,7 +68,7 @@ const drawings = {
     if (brief) return;
     const ends = m.race.ends.map(({ line, does }) => `line ${line} ${does}`).join(' or ');
     const comes = m.race.value ? [[` first: ${m.race.value}`, true]] : [[' first', false]];
-    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [ends, false], ...comes], [[ends, true], ...comes], [[`not ordered: ${m.race.value || ends}`, true]]);
+    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [ends, false], ...comes], [[ends, true], ...comes], [[`line ${m.race.ends.map(({ line }) => line).join(' or ')}`, true], ...comes], [[`not ordered: ${m.race.value || 'chance'}`, true]]);
   },
 
   crash(c, scene, m) {
@@ -131,7 +131,8 @@ function drawPlate(c, { theme: th, layout }, rect, longest, ...shorter) {
   });
   const sum = (widths) => widths.reduce((a, b) => a + b, 0) + 12;
   const room = layout.memories.findLast((m) => m.rect.x <= rect.x).inner.w;
-  const parts = sum(widthsOf(longest)) + NOTE <= rect.w || !shorter.length ? longest : shorter.find((one) => sum(widthsOf(one)) <= room) ?? shorter.at(-1);
+  const all = [longest, ...shorter];
+  const parts = all.find((one) => sum(widthsOf(one)) + NOTE <= rect.w) ?? all.slice(shorter.length ? 1 : 0).find((one) => sum(widthsOf(one)) <= room) ?? all.at(-1);
   const widths = widthsOf(parts);
   const w = sum(widths);
   const h = 19;
