@@ -128,6 +128,15 @@ test('a race says who, what and what of it', () => {
   assert.match(real, /: the value is chance\. Fix/);
 });
 
+test('a race on integers gives poison', () => {
+  const events = mishaps.scene('race').map((e) => (e.kind === 'tensor' ? { ...e, dtype: 'int32' } : e));
+  const race = events.find((e) => e.kind === 'data_race');
+  const { names } = open(events);
+  assert.match(sentence(race, names), /: here that gives poison on every run\./);
+  const said = (fields) => sentence({ ...race, ...fields }, names);
+  for (const type of ['constructor', '__proto__', 7]) assert.match(said({ type, a: -1 }), /^Data race at there: two accesses without synchronization\./);
+});
+
 test('only errors, races and verdicts of stopped runs have mistakes', () => {
   for (const [name, events] of logs()) {
     const one = open(events);

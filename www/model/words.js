@@ -52,6 +52,7 @@ export function names(events = []) {
   const deviceOf = (id) => storages.get(id)?.device;
   const bytesOf = (id) => storages.get(id)?.bytes;
   const dtypeOf = (id) => tensors.get(id)?.dtype;
+  const holdsFloats = (id) => [handles.get(id) ?? []].flat().some((one) => /float/.test(dtypeOf(one)));
   const isFirstUse = (e) => firstUse.get(e.device) === e || (e.seq !== undefined && firstUse.get(e.device)?.seq === e.seq);
   const stoppedAt = () => stopped;
   const isSimulated = () => simulated;
@@ -71,7 +72,7 @@ export function names(events = []) {
     /** The other tensors that share a tensor's bytes after event `last`. */
     const keepers = (id, last) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
       .filter((other) => other !== id && tensors.get(other).created < last && tensors.get(other).dropped > last).map(tensor);
-    return { tensor, used, call, called, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt, isSimulated, event, at };
+    return { tensor, used, call, called, storage, deviceOf, bytesOf, dtypeOf, holdsFloats, isFirstUse, keepers, stoppedAt, isSimulated, event, at };
   }
 
   return { learn, ...at(Infinity) };
@@ -125,8 +126,10 @@ const sentences = {
   data_race(e, n) {
     const [first, then] = [e.a, e.b].map((seq) => accessed(n.event(seq), e.storage));
     const known = first && then;
-    const what = known ? `${first}, ${then}, and nothing orders them` : dataRaces[e.type] ?? 'two accesses without synchronization';
-    const so = !known ? '' : n.isSimulated() && e.type !== 'write_early' ? ': here that gives NaN on every run' : ': the value is chance';
+    const between = Object.hasOwn(dataRaces, e.type) ? dataRaces[e.type] : 'two accesses without synchronization';
+    const what = known ? `${first}, ${then}, and nothing orders them` : between;
+    const comes = n.holdsFloats(e.storage) ? 'NaN' : 'poison';
+    const so = !known ? '' : n.isSimulated() && e.type !== 'write_early' ? `: here that gives ${comes} on every run` : ': the value is chance';
     const fix = String(e.fix ?? '').replace(/, or .*$/s, ''); // the first way; the finding has all
     return `Data race at ${n.storage(e.storage)}: ${what}${so}.${fix ? ` Fix: ${lines(fix)}` : ''}`;
   },
@@ -191,8 +194,8 @@ function accessed(e, storage) {
     host_read: () => 'reads it', host_write: () => 'writes it',
   };
   const what = Object.hasOwn(does, e?.kind) && does[e.kind]();
-  const isHost = e?.kind?.startsWith('host') || e?.device === 'cpu';
-  return what ? `line ${e.line} ${what} ${isHost ? 'on the CPU' : `in ${stream(e)}`}` : '';
+  const isHost = what && (e.kind.startsWith('host') || e.device === 'cpu' || e.dir === 'h2h');
+  return what ? `${e.line > 0 ? `line ${e.line}` : 'one call'} ${what} ${isHost ? 'on the CPU' : `in ${stream(e)}`}` : '';
 }
 
 export const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
