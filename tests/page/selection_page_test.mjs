@@ -171,3 +171,15 @@ check('a box that is chosen keeps the moment, until closed', async (t) => {
   assert.deepEqual([(await lit(page)).boxes, (await lit(page)).line], [[], 15]);
   await done(page);
 });
+
+check('a box is clicked before its run is here', async (t) => {
+  const server = await serve({ runs: [{ lines: logLines(golden('demo-01-where-am-i')) }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url);
+  await page.locator('#spots button').first().waitFor({ state: 'attached' });
+  server.add({ lines: [], ended: false, what: 'view', label: 'next' });
+  await page.waitForFunction(() => document.getElementById('runs').value === '2');
+  await page.evaluate(() => document.querySelector('#spots button').click());
+  await page.waitForTimeout(50);
+  await done(page);
+});

@@ -49,6 +49,7 @@ export function selection(host) {
     box(storage) {
       const run = host.run();
       const { t, step } = host.time().position;
+      if (!run?.steps[step]) return; // of a run that has no events yet, the last one's boxes are on show
       const seq = lastOf(run, storage, run.steps[step].to, hasSlice(run));
       if (seq >= 0) now = { run, seq, t, step, storages: new Set([storage]), box: storage, inLanes: false };
     },
