@@ -369,3 +369,30 @@ check('fingers that zoom choose nothing and set no time; a tap does', async (t) 
   assert.notEqual(await time(), 7.9e6);
   await done(page);
 });
+
+check('the last of many races is red in its lanes', async (t) => {
+  const events = [{ kind: 'session', t: 0, devices: [{ name: 'cpu' }, { name: 'cuda:0', capacity: 1 << 20 }] }];
+  const work = (id, at, stream, end) => [{ kind: 'op', t: at, id, name: 'add', device: 'cuda:0', stream, in: [], out: [{ storage: 1 }] }, ...(end ? [{ kind: 'complete', t: at, id, start: at, end, engine: 'compute' }] : [])];
+  for (let i = 0; i < 60; i++) {
+    const at = 1000 * i + 100;
+    const [a, last] = [events.length, i === 59];
+    events.push(...work(2 * i + 1, at, 0, !last && at + 700), ...work(2 * i + 2, at + 50, 1, !last && at + 800));
+    events.push({ kind: 'data_race', t: at + 50, type: 'race', storage: 1, a, b: a + (last ? 1 : 2) });
+  }
+  events.push({ kind: 'end', t: 60000, status: 0 });
+  const server = await serve({ runs: [{ lines: events.map((e, seq) => JSON.stringify({ seq, th: 0, ...e })) }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url);
+  await page.waitForFunction(() => window.ferry?.slices().length);
+  await seek(page, 60000);
+  const red = await page.evaluate(() => {
+    const canvas = document.getElementById('lanes-canvas');
+    const wanted = getComputedStyle(document.body).getPropertyValue('--bad').trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const found = new Set();
+    for (let i = 0; i < data.length; i += 4) if (wanted.every((v, k) => Math.abs(v - data[i + k]) < 12)) found.add(Math.floor(((i / 4) % canvas.width) / 10));
+    return { parts: found.size, last: Math.max(...found) * 10 > canvas.width - 40 };
+  });
+  assert.ok(red.parts > 60 && red.last, JSON.stringify(red));
+  await done(page);
+});

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
 import { about, breakWords, label, labels } from '../../www/model/lane_words.js';
 import { hopsOf } from '../../www/model/lane_hops.js';
+import { arrowsOf } from '../../www/model/lane_arrows.js';
 import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
 import { loopsIn, loopsOf, iterationWords } from '../../www/model/loops.js';
@@ -543,4 +544,13 @@ test('the part stays while steps can be seen in it', () => {
   assert.ok(next[0] < 560 && next[1] > 570);
   assert.notDeepEqual(followed(view, part(512, 512.5), 10000, 1000), view);
   assert.equal(followed(view, part(600, 9000), 10000, 1000), null);
+});
+
+test('of many arrows some of everywhere are drawn', () => {
+  const arrows = arrowsOf((seq) => ({ seq, from: { t: seq }, to: { t: seq + 1 } }), () => 1);
+  for (let seq = 0; seq < 20000; seq++) arrows.add(seq);
+  const found = arrows.between(0, Infinity).map(({ seq }) => seq);
+  assert.equal(found.length, 200);
+  assert.ok(found[0] < 200 && found[100] > 9000 && found.at(-1) > 19000);
+  assert.deepEqual(arrows.between(19990.5, 19995).map(({ seq }) => seq), [19990, 19991, 19992, 19993, 19994, 19995]);
 });

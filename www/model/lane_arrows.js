@@ -1,6 +1,6 @@
 // lane_arrows.js: what an event of CUDA held up, from its record to the waiter, found by time. Pure.
 
-import { firstIndex } from './search.js';
+import { firstIndex, thinned } from './search.js';
 
 /**
  * arrowOf(seq) -> {seq, from: {lane, t}, to: {lane, t}} of a wait, or null while an end of it is not known; size() -> events of the
@@ -25,14 +25,14 @@ export function arrowsOf(arrowOf, size) {
     for (let i = all.length - 1; i >= 0; i--) begins[i] = earliest = Math.min(earliest, all[i].from.t);
   }
 
-  /** Those of which a part lies between t0 and t1: the first `most`. */
+  /** Those of which a part lies between t0 and t1: of more than `most` some of everywhere. */
   function between(t0, t1, most = 200) {
     settle();
     const found = [];
-    for (let i = firstIndex(all.length, (k) => all[k].to.t >= t0); i < all.length && begins[i] <= t1 && found.length < most; i++) {
+    for (let i = firstIndex(all.length, (k) => all[k].to.t >= t0); i < all.length && begins[i] <= t1; i++) {
       if (all[i].from.t <= t1) found.push(all[i]);
     }
-    return found;
+    return thinned(found, most);
   }
 
   return { add: (seq) => open.push(seq), between };

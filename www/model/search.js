@@ -11,3 +11,8 @@ export function firstIndex(n, test) {
   }
   return low;
 }
+
+/** At most `most` of a list, from all of its parts. */
+export function thinned(list, most) {
+  return list.length <= most ? list : Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)]);
+}

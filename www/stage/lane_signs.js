@@ -1,7 +1,7 @@
 // lane_signs.js: what stands over the slices of the lanes: arrows from an event to what waited for it, flags for the
 // program's marks, both accesses of a data race, and where an error stopped it.
 
-import { firstIndex } from '../model/search.js';
+import { firstIndex, thinned } from '../model/search.js';
 import { arrow, rounded, text } from './canvas_util.js';
 
 const GAP = 3; // px between two flags
@@ -108,13 +108,15 @@ export function drawStop(c, { plan, run, lanes, theme: th }, at) {
   c.stroke();
 }
 
-/** Both accesses that nothing ordered, joined by a red line. */
+const RACES = 40; // that are drawn at once
+
+/** Both accesses that nothing ordered, joined by a red line; of many in sight some of everywhere. */
 export function drawRaces(c, scene, at) {
-  const { run, lanes, theme: th } = scene;
-  const seen = new Set();
-  for (const seq of lanes.races.values()) {
-    if (seen.has(seq) || seen.size > 40) continue;
-    seen.add(seq);
+  const { run, lanes, plan, theme: th } = scene;
+  const [t0, t1] = [at.t(plan.track.x), at.t(plan.track.x + plan.track.w)];
+  const isSeen = ([from, until]) => from <= t1 && until >= t0;
+  const inSight = [...new Set(lanes.races.values())].filter((seq) => [run.events[seq].a, run.events[seq].b].some((access) => isSeen(lasting(run, access))));
+  for (const seq of thinned(inSight, RACES)) {
     const ends = [run.events[seq].a, run.events[seq].b].map((access) => spot(scene, access, at));
     c.strokeStyle = th.bad;
     c.lineWidth = 2;
@@ -148,8 +150,26 @@ function outline(c, th, end) {
   c.stroke();
 }
 
-// Where an access is drawn: its slice; a read or write of the host took no time, and is a point of its thread.
+const isAccess = (run, seq) => Boolean(run.events[seq]?.kind);
+
+// From when until when an access took place.
+function lasting(run, seq) {
+  if (!isAccess(run, seq)) return [Infinity, -Infinity];
+  const [work] = run.timeline.worksIssued(seq, seq);
+  const t = run.timeline.timeOf(seq);
+  return work ? [Math.min(work.issued, work.start), work.end] : [t, t];
+}
+
+// Where an access is drawn: its slice, which has no end yet where the work has none; a read or write of the host took no time,
+// and is a point of its thread.
 function spot({ plan, lanes, run }, seq, at) {
+  if (!isAccess(run, seq)) return null;
+  const [work] = run.timeline.worksIssued(seq, seq);
+  const open = work && plan.rows.find((row) => row.lanes.some((lane) => lane.open.has(work.id)));
+  if (open) {
+    const x = at.x(work.issued) - 1;
+    return { x, y: open.y + 1, w: Math.max(4, plan.track.x + plan.track.w - x), h: open.h - 2 };
+  }
   for (const { lane, slice } of lanes.find(seq)) {
     const row = rowOf(plan, lane);
     if (row && lane.kind !== 'thread') return { x: at.x(slice.from) - 1, y: row.y + 1, w: Math.max(4, at.x(slice.until) - at.x(slice.from) + 2), h: row.h - 2 };
