@@ -346,3 +346,26 @@ check('each of many boxes gets its button', async (t) => {
   assert.equal(labels.length + grouped.reduce((sum, n) => sum + n, 0), 60);
   await done(page);
 });
+
+check('of thousands of queued copies each way is drawn once', async (t) => {
+  const events = crowded(1).slice(0, -1).map((line) => JSON.parse(line));
+  events[0].devices.push({ name: 'cuda:0', kind: 'sim', capacity: 2 ** 30 });
+  const at = { th: 0, file: 'a.c', fn: 'main', line: 8 };
+  events.push({ kind: 'alloc', t: 0, ...at, storage: 2, device: 'cuda:0', mem: 'device', addr: '0x9000000', asked: 4096, bytes: 4096 },
+    { kind: 'tensor', t: 0, ...at, tensor: 2, storage: 2, name: 'there', shape: [1024], strides: [1], offset: 0, dtype: 'float32', device: 'cuda:0' });
+  for (let id = 1; id <= 2000; id++) events.push({ kind: 'copy', t: 10 * id, ...at, id, src: { device: 'cpu', storage: 1, tensor: 1 }, dst: { device: 'cuda:0', storage: 2, tensor: 2, version: id }, dir: 'h2d', bytes: 4096, route: 'direct', was_async: true });
+  const server = await serve({ runs: [{ lines: events.map((e, seq) => JSON.stringify({ ...e, seq })) }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url);
+  await go(page, events.length - 1);
+  const strokes = await page.evaluate(async () => {
+    const { stroke } = CanvasRenderingContext2D.prototype;
+    let count = 0;
+    CanvasRenderingContext2D.prototype.stroke = function counted(...path) { count++; return stroke.apply(this, path); };
+    window.ferry.seek(15000);
+    await new Promise(requestAnimationFrame);
+    return count;
+  });
+  assert.ok(strokes < 500, `${strokes}`);
+  await done(page);
+});

@@ -284,11 +284,22 @@ const laneOf = (layout, a) => layout.bus.lanes.get(cardOf(layout, a))?.[a.dir ==
 // Of several copies on a lane, of several cards those on all lanes of one, the one that runs is spoken of, else the last
 // that has ended, else the next.
 function isSpokenOf({ layout, actions }, a) {
+  if (!spoken.has(actions)) spoken.set(actions, spokenIn(layout, actions));
+  return spoken.get(actions).has(a);
+}
+
+const spoken = new WeakMap(); // actions -> those of its copies that are spoken of: thousands may be queued
+
+function spokenIn(layout, actions) {
   const place = (b) => (layout.bus.lanes.size > 1 ? layout.tall || cardOf(layout, b) : laneOf(layout, b));
-  const isRival = (b) => b.type === 'copy' && b.phase !== 'later' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a);
-  const rivals = actions.filter(isRival);
-  const first = rivals.find((b) => b.phase === 'running') ?? rivals.findLast((b) => b.phase === 'done') ?? rivals[0];
-  return first === a;
+  const [links, lanes] = [new Map(), new Map()];
+  for (const a of actions) {
+    if (a.type !== 'copy' || a.phase === 'later') continue;
+    const first = isPeer(layout, a) ? links : lanes;
+    const other = first.get(place(a));
+    if (!other || (other.phase !== 'running' && (a.phase === 'running' || a.phase === 'done'))) first.set(place(a), a);
+  }
+  return new Set([...links.values(), ...lanes.values()]);
 }
 
 // What is said of a copy, beside its lane: above that to a card, below the other; of several cards below both. What takes

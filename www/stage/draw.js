@@ -26,8 +26,11 @@ export function draw(c, scene) {
   }
   drawBus(c, scene);
   drawProgram(c, scene);
+  const ways = new Set(); // of thousands of queued copies each way is drawn once
   for (const a of scene.actions) {
-    if (a.type === 'copy') drawWay(c, scene, a);
+    const way = [a.src, a.dst, a.dir, a.route, a.phase, a.why].join();
+    if (a.type === 'copy' && !ways.has(way)) drawWay(c, scene, a);
+    if (a.type === 'copy') ways.add(way);
     if (a.type === 'op') drawUses(c, scene, a);
   }
   drawLens(c, scene); // its guides pass behind all words

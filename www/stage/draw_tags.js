@@ -12,7 +12,10 @@ import { common, merged } from './tags.js';
 
 /** The runs of a storage that are being written, or that the step wrote. */
 export function writtenIn(scene, box) {
-  const done = box.written.filter(({ id }) => scene.actions.some((a) => (id ? a.id === id && a.phase !== 'queued' && a.phase !== 'later' : a.type === 'write' && a.storage === box.storage)));
+  if (!box.written.length) return [];
+  const begun = new Set(scene.actions.filter((a) => a.phase === 'running' || a.phase === 'done').map((a) => a.id));
+  const isWritten = scene.actions.some((a) => a.type === 'write' && a.storage === box.storage);
+  const done = box.written.filter(({ id }) => (id ? begun.has(id) : isWritten));
   return done.length ? merged(done.flatMap(({ runs }) => runs)) : [];
 }
 
