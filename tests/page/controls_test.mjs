@@ -237,3 +237,19 @@ check('a screen reader is told the sentence of a step, and of a played run its s
   assert.equal(await page.locator('#where').getAttribute('aria-live'), 'off', 'and the step number is not told with each step');
   await done(page);
 });
+
+check('deeply indented code wraps in words, within its pane', async (t) => {
+  const text = `int main(void)\n{\n${' '.repeat(44)}fy_add(x, w); fy_add(x, w); fy_add(x, w);\n${'\t'.repeat(30)}fy_free(w);\n}`;
+  const events = [{ kind: 'session', t: 0, devices: [{ name: 'cpu' }] }, { kind: 'source', t: 0, path: 'a.c', text }, { kind: 'end', t: 9, status: 0 }];
+  const server = await serve({ runs: [{ lines: events.map((e, seq) => JSON.stringify({ seq, th: 0, ...e })) }] });
+  t.after(() => server.close());
+  for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 568 }]) {
+    const page = await stage.open(server.url, { viewport });
+    if (viewport.width < 860) await page.locator('#tab-code').click();
+    await page.locator('#lines li').nth(3).waitFor();
+    const [over, ...high] = await page.evaluate(() => [document.getElementById('source').scrollWidth - document.getElementById('source').clientWidth, ...[...document.querySelectorAll('#lines code')].map((one) => one.offsetHeight / document.querySelector('#lines code').offsetHeight)]);
+    assert.ok(over <= 0 && Math.max(...high) < 7, `${viewport.width}: ${[over, ...high]}`);
+    await done(page);
+  }
+});
+

@@ -81,8 +81,9 @@ const before = (cm) => cm.getLine(cm.getCursor().line).slice(0, cm.getCursor().c
 
 // What a narrow field wraps goes on deeper than its line begins.
 function hang(node, indent) {
-  node.style.textIndent = `-${indent + TAB}ch`;
-  node.style.paddingLeft = `calc(4px + ${indent + TAB}ch)`; // 4px: CodeMirror's own
+  const hung = `min(${indent + TAB}ch, var(--hang))`;
+  node.style.textIndent = `calc(-1 * ${hung})`;
+  node.style.paddingLeft = `calc(4px + ${hung})`; // 4px: CodeMirror's own
 }
 
 function callToken(stream) {
