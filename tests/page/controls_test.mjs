@@ -253,3 +253,25 @@ check('deeply indented code wraps in words, within its pane', async (t) => {
   }
 });
 
+check('an open sentence leaves room, a short one its height', async (t) => {
+  const events = [{ kind: 'session', t: 0, devices: [{ name: 'cpu' }] }, { kind: 'mark', t: 1, text: 'x/'.repeat(2500) }, { kind: 'mark', t: 2, text: 'short' }, { kind: 'end', t: 9, status: 0 }];
+  const server = await serve({ runs: [{ lines: events.map((e, seq) => JSON.stringify({ seq, th: 0, ...e })) }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url, { viewport: { width: 1366, height: 700 } });
+  const sizes = async (seq) => {
+    await page.waitForFunction(() => window.ferry?.events.length > 3);
+    await page.evaluate((n) => { document.activeElement.blur(); window.ferry.go(n); }, seq);
+    await settle(page);
+    const height = () => page.evaluate(() => document.getElementById('say').clientHeight);
+    const before = await height();
+    await page.locator('#say').click({ position: { x: 5, y: 5 } });
+    await settle(page);
+    return [before, await height()];
+  };
+  const [short, clicked] = await sizes(2);
+  assert.equal(clicked, short);
+  const [cut, opened] = await sizes(1);
+  assert.ok(opened > cut);
+  assert.ok((await page.locator('#play').boundingBox()).y < 660, 'the controls stay in sight');
+  await done(page);
+});
