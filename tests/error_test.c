@@ -30,13 +30,14 @@ TEST(the_report_has_place_line_operands_words_and_fix)
         fy_tensor *c = fy_matmul(mat1, mat2);
         int line = __LINE__ - 1;
         char want[1000];
-        snprintf(want, sizeof want,
-                 "tests/error_test.c:%d: fy_matmul: Expected all tensors to be on the same device, but found at least "
-                 "two devices, cuda:0 and cpu!\n"
-                 "    fy_tensor *c = fy_matmul(mat1, mat2);\n"
-                 "  mat1 is on cuda:0 (4, 3) float32; mat2 is on cpu (3, 2) float32\n"
-                 "  fix: copy mat2 with fy_to(mat2, \"cuda\") and use the copy, or create it there with .device = \"cuda\"",
-                 line);
+        snprintf(
+            want, sizeof want,
+            "tests/error_test.c:%d: fy_matmul: Expected all tensors to be on the same device, but found at least "
+            "two devices, cuda:0 and cpu!\n"
+            "    fy_tensor *c = fy_matmul(mat1, mat2);\n"
+            "  mat1 is on cuda:0 (4, 3) float32; mat2 is on cpu (3, 2) float32\n"
+            "  fix: copy mat2 with fy_to(mat2, \"cuda\") and use the copy, or create it there with .device = \"cuda\"",
+            line);
         assert_null(c);
         assert_string_equal(fy_error(), want);
         fy_clear_error();

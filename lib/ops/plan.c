@@ -42,7 +42,8 @@ static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
     fy_argument(c->at, fy_argument_number(c, stray), name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
-        fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name, to, to),
+        fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name,
+                to, to),
         fy_arguments(c, x), x,
         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", common->name,
         c->in[stray].tensor->storage->dev->name);

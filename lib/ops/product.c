@@ -37,7 +37,8 @@ static bool check_device(const fy_call *c, int i, int j)
     fy_argument(c->at, fy_argument_number(c, first ? i : j), name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
-        fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name, to, to),
+        fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name,
+                to, to),
         FY_MAX_ARGUMENTS, given,
         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
 }

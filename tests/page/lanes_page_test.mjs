@@ -304,7 +304,8 @@ check('by step a short step is shown with its neighbours, and the view follows',
   const whole = await page.evaluate(() => window.ferry.view());
   await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
   await settle(page);
-  assert.ok((await page.evaluate(() => window.ferry.view()))[1] > whole[1], 'a run that has ended is seen whole');
+  const ended = await page.evaluate(() => window.ferry.view());
+  assert.ok(ended[0] === 0 && ended[1] > whole[1], `a run that has ended is seen whole: ${ended}`);
   await page.evaluate((n) => window.ferry.go(n), copies[13]);
   await settle(page);
   assert.equal(await page.locator('#fit').textContent(), 'Whole run');
