@@ -132,6 +132,7 @@ check('the line of the step stays in sight as its pane shrinks', async (t) => {
   for (const height of [900, 768, 700]) {
     await page.setViewportSize({ width: 1024, height });
     await settle(page);
+    await page.waitForFunction(() => document.querySelector('#lines .lit').getBoundingClientRect().bottom <= document.getElementById('source').getBoundingClientRect().bottom + 1, null, { timeout: 5000 }).catch(() => {}); // its size is told to it a frame later
     const [[top, bottom], [from, to]] = await page.evaluate(() => ['#lines .lit', '#source'].map((id) => document.querySelector(id).getBoundingClientRect()).map((box) => [box.top, box.bottom]));
     assert.ok(top >= from - 1 && bottom <= to + 1, `${height}: ${top} to ${bottom} in ${from} to ${to}`);
   }

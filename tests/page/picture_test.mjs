@@ -69,7 +69,7 @@ check('ferry export draws the step asked for', async () => {
   const exported = (kind, step) => {
     const file = join(folder, `${step}.${kind}`);
     const said = execFileSync(FERRY, ['export', stage.demo.path, `--${kind}`, '--step', String(step), '-o', file], { encoding: 'utf8', timeout: 90000 });
-    assert.match(said, /^ferry: wrote .*\(\d+\.\d MB\)\n$/);
+    assert.match(said, /^ferry: wrote .*\(\d+\.\d (kB|MB)\)\n$/);
     return readFileSync(file);
   };
   try {
