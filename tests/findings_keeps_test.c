@@ -132,6 +132,14 @@ static void a_training_loop(void)
         if (i % 5 == 0) fy_print(fy_mean(d));
     }
 }
+static void on_both_sides(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 5; i++) {
+        fy_tensor *y = fy_relu(x);
+        fy_print(fy_sum(fy_cpu(y)));
+    }
+}
 static void two_loops(void)
 {
     fy_tensor *x = fy_ones((64), .device = CARD);
@@ -163,6 +171,10 @@ static void one_loop_is_one_leak(void **state)
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (!strstr(finding_of(&f, "leak", 0)->what, told[i]))
             fail_msg("'%s' wanted in: %s", told[i], finding_of(&f, "leak", 0)->what);
+    findings_free(&f);
+    found_in(on_both_sides, &f);
+    const char *what = finding_of(&f, "leak", 0)->what;
+    if (!strstr(what, " on cuda:0 and the CPU that nothing uses")) fail_msg("both places wanted in: %s", what);
     findings_free(&f);
     found_in(two_loops, &f);
     assert_non_null(finding_of(&f, "leak", 1));

@@ -89,6 +89,19 @@ static void say_peaks(finding *x, const history *h, const leaking *group, int co
     free(early);
 }
 
+/* Where what leaks lies: "cuda:0", "cuda:0 and the CPU". */
+static const char *devices_of(const history *h, const leaking *group, int count, char out[64])
+{
+    size_t n = 0;
+    for (int i = 0; i < count && n < 40; i++) {
+        int device = h->storages[group[i].first].device, earlier = 0;
+        while (h->storages[group[earlier].first].device != device) earlier++;
+        char name[16];
+        if (earlier == i) n += (size_t)snprintf(out + n, 64 - n, "%s%s", i ? " and " : "", device_name(device, name));
+    }
+    return out;
+}
+
 /* Roles that leak during the same part of the run are one loop, and one finding, at the first of them. */
 static void report_leak(findings *f, const history *h, const leaking *group, int count, const int *handles,
                         const int *role_of)
@@ -105,7 +118,7 @@ static void report_leak(findings *f, const history *h, const leaking *group, int
     x->times = iterations;
     say_peaks(x, h, group, count, role_of);
 
-    char card[16], words[320] = ""; /* "y (line 6), the result of mul (line 9, 10 times)" */
+    char where[64], words[320] = ""; /* "y (line 6), the result of mul (line 9, 10 times)" */
     size_t n = 0;
     for (int i = 0; i < count && n < sizeof words - 180; i++) {
         char line[96], label[64], times[32] = "";
@@ -119,7 +132,7 @@ static void report_leak(findings *f, const history *h, const leaking *group, int
     say_what(x,
              "every iteration leaves %s on %s that nothing uses again and that stay%s allocated to the end of the "
              "program: %s.",
-             count > 1 ? "tensors" : "a tensor", device_name(s->device, card), count > 1 ? "" : "s", words);
+             count > 1 ? "tensors" : "a tensor", devices_of(h, group, count, where), count > 1 ? "" : "s", words);
     say_fix(x, "put the loop's body into FY_SCOPE { ... }, or fy_free what it creates, including unnamed results: in "
                "fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");
 }
