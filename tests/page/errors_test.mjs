@@ -122,7 +122,7 @@ test('a race says who, what and what of it', () => {
   };
   const both = /^Data race at there: line 8 copies into it in stream 1, line 9 reads it \(mul\) in the default stream, and nothing orders them: /;
   assert.match(said((e) => e), both);
-  assert.match(said((e) => e), /: here that gives NaN on every run\. Fix: call fy_stream_wait_stream/);
+  assert.match(said((e) => e), /: the simulated card gives NaN on every run\. Fix: call fy_stream_wait_stream/);
   const real = said((e) => ({ ...e, devices: e.devices.map((one) => ({ ...one, kind: one.kind === 'sim' ? 'cuda' : one.kind })) }));
   assert.match(real, both);
   assert.match(real, /: the value is chance\. Fix/);
@@ -132,7 +132,7 @@ test('a race on integers gives poison', () => {
   const events = mishaps.scene('race').map((e) => (e.kind === 'tensor' ? { ...e, dtype: 'int32' } : e));
   const race = events.find((e) => e.kind === 'data_race');
   const { names } = open(events);
-  assert.match(sentence(race, names), /: here that gives poison on every run\./);
+  assert.match(sentence(race, names), /: the simulated card makes the value wrong on every run\./);
   const said = (fields) => sentence({ ...race, ...fields }, names);
   for (const type of ['constructor', '__proto__', 7]) assert.match(said({ type, a: -1 }), /^Data race at there: two accesses without synchronization\./);
 });

@@ -70,11 +70,10 @@ export async function rich(area, changed) {
 
 // Several lines in one input, as of dictation: CodeMirror would find lines in the page that it did not make.
 function several(cm, event) {
-  const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? '';
-  if (event.inputType !== 'insertText' || !text.includes('\n')) return;
+  if (event.inputType !== 'insertText' || !event.data?.includes('\n')) return;
   event.preventDefault();
   event.stopPropagation();
-  cm.replaceSelection(text);
+  cm.replaceSelection(event.data);
 }
 
 const before = (cm) => cm.getLine(cm.getCursor().line).slice(0, cm.getCursor().ch);

@@ -160,7 +160,7 @@ export function lessons(api, on) {
     },
     /** A verdict arrived for the open one. A hint was for what was wrong before; it stays to be opened again. */
     graded(pass) {
-      $('hint-section').hidden = pass;
+      $('hint-section').hidden = pass || !open?.hints;
       for (const told of $('hints').querySelectorAll('details')) told.open = false;
     },
     get open() {

@@ -7,7 +7,7 @@ import { callsIn } from './calls.js';
 import { blocksOf, escapes, scopeOf } from './blocks.js';
 import { int, list, object, text } from './fields.js';
 import * as units from './units.js';
-import { and } from './words.js';
+import { and, few } from './words.js';
 
 const LINES = 4; // that are named
 
@@ -94,8 +94,7 @@ function isOver({ starts }, scope, { fn }, place) {
 
 /** "12 KiB are leaked: what lines 6, 7 and 8 made was not freed, and no variable holds it any more."; '' where nothing is lost. */
 export function lostWords({ sum, lines }) {
-  const shown = lines.slice(0, LINES);
-  const which = and([...shown, ...(lines.length > LINES ? [`${lines.length - LINES} more`] : [])]);
+  const which = and(few(lines, LINES));
   const who = lines.length ? `what line${lines.length > 1 ? 's' : ''} ${which} made` : 'memory';
   return sum ? `${units.bytes(sum)} are leaked: ${who} was not freed, and no variable holds it any more.` : '';
 }

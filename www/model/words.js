@@ -88,6 +88,8 @@ export function memoryName(device) {
 export const processor = (device) => (!device || device === 'cpu' ? 'the CPU' : device === 'cuda:0' ? 'the GPU' : device);
 const quoted = (v) => `“${v ?? ''}”`;
 const heldFor = (e) => (e.held > 0 ? ` The program waits ${units.time(e.held)}.` : '');
+/** At most `most` of a list, and how many more there are. */
+export const few = (all, most) => (all.length > most ? [...all.slice(0, most), `${all.length - most} more`] : all);
 export const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
 
 const because = {
@@ -128,8 +130,8 @@ const sentences = {
     const known = first && then;
     const between = Object.hasOwn(dataRaces, e.type) ? dataRaces[e.type] : 'two accesses without synchronization';
     const what = known ? `${first}, ${then}, and nothing orders them` : between;
-    const comes = n.holdsFloats(e.storage) ? 'NaN' : 'poison';
-    const so = !known ? '' : n.isSimulated() && e.type !== 'write_early' ? `: here that gives ${comes} on every run` : ': the value is chance';
+    const comes = n.holdsFloats(e.storage) ? 'gives NaN' : 'makes the value wrong';
+    const so = !known ? '' : n.isSimulated() && e.type !== 'write_early' ? `: the simulated card ${comes} on every run` : ': the value is chance';
     const fix = String(e.fix ?? '').replace(/, or .*$/s, ''); // the first way; the finding has all
     return `Data race at ${n.storage(e.storage)}: ${what}${so}.${fix ? ` Fix: ${lines(fix)}` : ''}`;
   },
@@ -185,6 +187,7 @@ const dataRaces = {
   race: 'two streams access it without synchronization',
   reuse: "another stream may still use this memory's previous tensor",
 };
+
 // "line 8 copies into it in stream 1"; '' where the event is no access to that storage.
 function accessed(e, storage) {
   const has = (one) => object(one).storage === storage;
@@ -353,12 +356,10 @@ function operated(e, n, alloc = null, read = list(e.in)) {
   const inPlace = e.inplace || name.endsWith('_');
   const from = ins.length || inPlace ? ` of ${and(ins.length ? ins : outs)}` : '';
   const also = inPlace ? n.keepers(list(e.out)[0]?.tensor, e.seq) : [];
-  const into = inPlace ? `in place${also.length ? `: ${and(few(also))} ${also.length > 1 ? 'see' : 'sees'} it, too` : ''}` : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
+  const into = inPlace ? `in place${also.length ? `: ${and(few(also, 3))} ${also.length > 1 ? 'see' : 'sees'} it, too` : ''}` : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
   return `${e.name ? name : 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
-
-const few = (names) => (names.length > 3 ? [...names.slice(0, 2), `${names.length - 2} more`] : names);
 
 // A simulated card multiplies with OpenBLAS, a real one with cuBLAS.
 function library(e) {

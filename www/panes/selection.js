@@ -58,6 +58,6 @@ export function selection(host) {
     /** A line of the program: its first step. */
     line: (line) => show(host.run()?.steps.findIndex((step) => step.line === line), true),
     /** A step of a line that was chosen by key. */
-    step: (i, move) => show(i, move),
+    step: show,
   };
 }

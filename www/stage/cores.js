@@ -112,7 +112,7 @@ function hostState(scene) {
   const copying = now.copies.find((copy) => copy.seq === call.seq && copy.route === 'staged');
   const hop = copying?.moving.find((one) => one.hop === (copying.dir === 'h2d' ? 0 : 1));
   if (hop) {
-    const words = copyWords(names.tensor(copying.src.tensor), copying.dir, `line ${call.event.line} goes on in ${left}`);
+    const words = copyWords(names.tensor(copying.src.tensor), copying.dir, `${call.event.line > 0 ? `line ${call.event.line}` : 'the program'} goes on in ${left}`);
     return { words, waits: false, part: hop.done / Math.max(1, hop.bytes) };
   }
   const what = awaited(call, now, names);

@@ -127,12 +127,12 @@ function drawRows(c, th, memory, scale) {
       c.fillStyle = tile(c, 'hatch', '', th.line, scale);
       c.fillRect(rect.x, rect.y, w, rect.h);
       c.restore();
-      drawFrame(c, th, { ...rect, w }, rect.first === 0, w === rect.w && rect.first + rect.bytes === segment.bytes);
+      drawSegmentFrame(c, th, { ...rect, w }, rect.first === 0, w === rect.w && rect.first + rect.bytes === segment.bytes);
     }
   }
 }
 
-function drawFrame(c, th, { x, y, w, h }, begins, ends) {
+function drawSegmentFrame(c, th, { x, y, w, h }, begins, ends) {
   const [left, right, top, bottom] = [x - 2.5, x + w + 2.5, y - 2.5, y + h + 2.5];
   const edges = [[left, top, right, top], [left, bottom, right, bottom], ...(begins ? [[left, top, left, bottom]] : []), ...(ends ? [[right, top, right, bottom]] : [])];
   c.beginPath();

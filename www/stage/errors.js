@@ -66,9 +66,7 @@ const drawings = {
     if (!box) return;
     drawFrame(c, scene, box.pieces, false);
     if (brief) return;
-    const ends = m.race.ends.map(({ line, does }) => `line ${line} ${does}`).join(' or ');
-    const comes = m.race.value ? [[` first: ${m.race.value}`, true]] : [[' first', false]];
-    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [ends, false], ...comes], [[ends, true], ...comes], [[`line ${m.race.ends.map(({ line }) => line).join(' or ')}`, true], ...comes], [[`not ordered: ${m.race.value || 'chance'}`, true]]);
+    drawPlate(c, scene, box.pieces[0], ...raceWords(m.race));
   },
 
   crash(c, scene, m) {
@@ -80,6 +78,14 @@ const drawings = {
     drawBar(c, scene, m.device || 'cpu', m.name ? neverRan(m) : `stopped${atLine(m.line)}`, m.words);
   },
 };
+
+// What a plate says of a race, longest first.
+function raceWords({ ends, value }) {
+  const both = ends.map(({ line, does }) => `line ${line} ${does}`).join(' or ');
+  const lines = `line ${ends.map(({ line }) => line).join(' or ')}`;
+  const first = value ? [` first: ${value}`, true] : [' first', false];
+  return [[['not ordered: ', true], [both, false], first], [[both, true], first], [[lines, true], first], [[`not ordered: ${value || 'chance'}`, true]]];
+}
 
 /** Where an error is told: {x, y, w, h} of the crossing on the bus, or of the bar. */
 export function placeOf(layout, m) {
