@@ -96,6 +96,17 @@ struct smaller {
     template <typename T> MEMBER T of(T x, T y) { return x != x || x <= y ? x : y; }
 };
 
+/* Gradients: x is that of the result y. */
+struct through_threshold {
+    template <typename T> MEMBER T of(T x, T y) { return y <= 0 ? (T)0 : x; }
+};
+struct through_tanh {
+    template <typename T> MEMBER T of(T x, T y) { return x * (1 - y * y); }
+};
+struct through_sigmoid {
+    template <typename T> MEMBER T of(T x, T y) { return x * y * (1 - y); }
+};
+
 } /* namespace */
 
 LAUNCHER(mul)
@@ -133,4 +144,16 @@ LAUNCHER(clamp_min)
 LAUNCHER(clamp_max)
 {
     FOR_NUMBERS("clamp_max", launch<smaller, T>(w, name))
+}
+LAUNCHER(threshold_backward)
+{
+    FOR_NUMBERS("threshold_backward", launch<through_threshold, T>(w, name))
+}
+LAUNCHER(tanh_backward)
+{
+    FOR_REALS("tanh_backward", launch<through_tanh, T>(w, name))
+}
+LAUNCHER(sigmoid_backward)
+{
+    FOR_REALS("sigmoid_backward", launch<through_sigmoid, T>(w, name))
 }

@@ -78,6 +78,7 @@ typedef struct fy_opts {
     fy_dtype dtype;     /* default float32, or inferred from the values */
     const char *name;   /* in messages and on the page; default: the variable's name */
     bool pin_memory;    /* page-locked; CPU only */
+    bool requires_grad; /* fy_backward computes its gradient (ferry_autograd.h); float dtypes only */
     int fy_end_;        /* internal */
 } fy_opts;
 
@@ -197,6 +198,7 @@ void fy_manual_seed(uint64_t seed);           /* Seeds the generators of all dev
 #include "ferry_math.h" /* fy_add ... fy_cross_entropy, type promotion */
 #include "ferry_view.h" /* fy_view ... fy_stack: shapes, slices, concatenation */
 #include "ferry_index.h" /* fy_split ... fy_topk: parts, indexing, sorting */
+#include "ferry_autograd.h" /* fy_backward, fy_grad: gradients */
 #include "ferry_memory.h" /* fy_cuda_memory_allocated ...: a card's memory and its caching allocator */
 #include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: your own memory, NumPy files */
 #include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: streams and their synchronization */

@@ -39,6 +39,7 @@ static fy_tensor *x, *y, *doubles, *point, *wide, *on_card, *freed, *mask, *clas
     X(fy_copy_(x, y), fy_copy_(point, y)) \
     X(fy_copy_(x, x), fy_copy_(x, freed)) \
     X(fy_copy_(x, doubles), fy_copy_(wide, doubles)) \
+    X(fy_requires_grad_(x, false), fy_requires_grad_(classes)) \
     X(fy_copy_(x, on_card), fy_copy_(wide, on_card))            /* through temporaries on both devices */
 // clang-format on
 

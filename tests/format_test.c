@@ -72,9 +72,9 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .stream = 0, .tenant = 1) \
     G(free, "\"storage\":3,\"bytes\":512,\"deferred\":true", .storage = 3, .bytes = 512, .deferred = 1) \
     G(tensor, "\"tensor\":2,\"name\":\"mat1\",\"storage\":3,\"shape\":[4,3],\"strides\":[3,1],\"offset\":0," \
-      "\"dtype\":\"float32\",\"device\":\"cpu\",\"view_of\":1", \
+      "\"dtype\":\"float32\",\"device\":\"cpu\",\"view_of\":1,\"saved\":true", \
       .tensor = 2, .name = TEXT("mat1"), .storage = 3, .shape = LIST(int64_t, 4, 3), \
-      .strides = LIST(int64_t, 3, 1), .dtype = FY_WORD_float32, .view_of = 1) \
+      .strides = LIST(int64_t, 3, 1), .dtype = FY_WORD_float32, .view_of = 1, .saved = 1) \
     G(name, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
     G(drop, "\"tensor\":2,\"why\":\"scope\"", .tensor = 2, .why = FY_WORD_scope) \
     G(copy, "\"id\":9,\"src\":{\"tensor\":1,\"storage\":1,\"device\":\"cpu\",\"mem\":\"pageable\",\"addr\":\"0x40\"," \
@@ -102,6 +102,11 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .scope = FY_WORD_event, .device = 1, .stream = 1, .event = 3) \
     G(record_stream, "\"tensor\":4,\"storage\":4,\"device\":\"cuda:0\",\"stream\":2", \
       .tensor = 4, .storage = 4, .device = 1, .stream = 2) \
+    G(graph, "\"node\":4,\"what\":\"make\",\"op\":\"mul\",\"tensor\":4,\"saves\":[5],\"next\":[3,0]", \
+      .node = 4, .what = FY_WORD_make, .op = TEXT("mul"), .tensor = 4, .saves = LIST(uint32_t, 5), \
+      .next = LIST(uint32_t, 3, 0)) \
+    G(backward, "\"what\":\"begin\",\"tensor\":4", .what = FY_WORD_begin, .tensor = 4) \
+    G(grad, "\"leaf\":1,\"tensor\":6,\"storage\":5,\"added\":true", .leaf = 1, .tensor = 6, .storage = 5, .added = 1) \
     G(data_race, "\"type\":\"race\",\"storage\":4,\"first\":8,\"bytes\":16,\"a\":5,\"b\":0,\"fix\":\"wait\"", \
       .type = FY_WORD_race, .storage = 4, .first = 8, .bytes = 16, .a = 6, .b = 1, .fix = TEXT("wait")) \
     G(set_device, "\"device\":\"cuda:1\"", .device = 2) \

@@ -31,6 +31,7 @@ typedef struct test_operands {
     fy_tensor *mask;          /* (3, 4), bool */
     fy_tensor *classes;       /* (3) */
     fy_tensor *places;        /* (3, 1), the same */
+    fy_tensor *rows;          /* (3) */
 } test_operands;
 
 static test_operands make_operands(fy_dtype dtype, const char *device)
@@ -44,6 +45,7 @@ static test_operands make_operands(fy_dtype dtype, const char *device)
     g.mask = fy_to(fy_gt(fy_view(fy_arange((-6, 6)), (3, 4)), 0), device);
     g.classes = fy_to(fy_tensor((1, 0, 3)), device);
     g.places = fy_view(g.classes, (3, 1));
+    g.rows = fy_view(g.e, (3));
     return g;
 }
 
@@ -135,9 +137,29 @@ static fy_tensor *pick(int op, const test_operands *g)
     }
 }
 
+/* Ops that only gradients use. */
+static fy_tensor *slope(int op, const test_operands *g)
+{
+    fy_call c = {.at = FY_AT("backward", "g, r"), .op = op, .in = {fy_arg_tensor(g->a), fy_arg_tensor(g->a)}};
+    switch ((fy_op_index)op) {
+    case FY_OP_threshold_backward:
+    case FY_OP_tanh_backward:
+    case FY_OP_sigmoid_backward: return fy_dispatch(&c);
+    case FY_OP_softmax_backward:
+    case FY_OP_log_softmax_backward: c.dims = (fy_shape){1, {1}}; return fy_dispatch(&c);
+    case FY_OP_nll_loss_backward:
+        c.shape = (fy_shape){2, {3, 4}};
+        c.in[0] = fy_arg_tensor(g->rows);
+        c.in[1] = fy_arg_tensor(g->classes);
+        return fy_dispatch(&c);
+    default: return NULL;
+    }
+}
+
 static fy_tensor *call(int op, const test_operands *g)
 {
     fy_tensor *out = make(op, g);
+    if (!out) out = slope(op, g);
     if (!out) out = combine(op, g);
     if (!out) out = map(op, g);
     if (!out) out = pick(op, g);
@@ -217,6 +239,11 @@ static double tolerance(int op, fy_dtype d)
     case FY_OP_norm:
     case FY_OP_softmax:
     case FY_OP_log_softmax:
+    case FY_OP_softmax_backward:
+    case FY_OP_log_softmax_backward:
+    case FY_OP_nll_loss_backward:
+    case FY_OP_tanh_backward:
+    case FY_OP_sigmoid_backward:
     case FY_OP_matmul:
     case FY_OP_addmm:
     case FY_OP_cumsum:

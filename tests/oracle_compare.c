@@ -167,6 +167,10 @@ void compare_value(program *p, const char *of, const cJSON *expected, value got)
     const cJSON *plain = item(expected, "value");
     if (plain) compare_plain(p, of, plain, got);
     else compare_tensor(p, of, expected, got.kind == TENSOR ? got.tensor : NULL);
+    if (plain || got.kind != TENSOR || !got.tensor) return;
+    bool wanted = cJSON_IsTrue(item(expected, "requires_grad"));
+    if (fy_requires_grad(got.tensor) != wanted)
+        complain(p, "%s: expected requires_grad %s", of, wanted ? "true" : "false");
 }
 
 /* ---- errors ---- */

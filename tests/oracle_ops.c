@@ -381,6 +381,34 @@ OP(result_type) { return of_dtype(fy_result_type_at(AT("fy_result_type"), operan
 OP(promote_types) { return of_dtype(fy_promote_types(dtype_of(word(c, "a")), dtype_of(word(c, "b")))); }
 OP(can_cast) { return of_truth(fy_can_cast(dtype_of(word(c, "from")), dtype_of(word(c, "to")))); }
 
+/* ---- gradients ---- */
+
+OP(requires_grad_)
+{
+    const cJSON *on = argument(c, "value");
+    return of_tensor(fy_requires_grad__at(AT("fy_requires_grad_"), tensor(c, 0), !on || cJSON_IsTrue(on)));
+}
+OP(requires_grad) { return of_truth(fy_requires_grad_at(AT("fy_requires_grad"), tensor(c, 0))); }
+OP(is_leaf) { return of_truth(fy_is_leaf_at(AT("fy_is_leaf"), tensor(c, 0))); }
+OP(backward)
+{
+    fy_backward_opts o = {.gradient = tensor(c, 1), .retain_graph = flag(c, "retain_graph")};
+    return of_truth(fy_backward_at(AT("fy_backward"), tensor(c, 0), o));
+}
+OP(grad) /* a reference of the case's own */
+{
+    fy_tensor *g = fy_grad_at(AT("fy_grad"), tensor(c, 0));
+    return of_tensor(g ? fy_detach_at(AT("fy_detach"), g) : NULL);
+}
+OP(retain_grad) { return of_tensor(fy_retain_grad_at(AT("fy_retain_grad"), tensor(c, 0))); }
+OP(set_grad) { return of_truth(fy_set_grad_at(AT("fy_set_grad"), tensor(c, 0), tensor(c, 1))); }
+OP(no_grad_add_)
+{
+    fy_tensor *out = NULL;
+    FY_NO_GRAD out = fy_add__at(AT("fy_add_"), operand(c, 0), operand(c, 1), FY_ARG(1));
+    return of_tensor(out);
+}
+
 /* Crashes, for the test of this program. */
 OP(crash)
 {
@@ -443,8 +471,9 @@ static const oracle_op ops[] = {
     ROW(size, "dim") ROW(stride, "dim") PLAIN(item) PLAIN(dtype)
     PLAIN(result_type) ROW(promote_types, "a b") ROW(can_cast, "from to") PLAIN(crash)
 
-    WAITS(requires_grad_) WAITS(requires_grad) WAITS(backward) WAITS(grad) WAITS(is_leaf) WAITS(no_grad_add_)
-    WAITS(retain_grad) WAITS(zero_grad) WAITS(sgd) WAITS(adam) WAITS(adamw)
+    ROW(requires_grad_, "value") PLAIN(requires_grad) PLAIN(is_leaf) ROW(backward, "retain_graph") PLAIN(grad)
+    PLAIN(no_grad_add_) PLAIN(retain_grad) PLAIN(set_grad)
+    WAITS(zero_grad) WAITS(sgd) WAITS(adam) WAITS(adamw)
 };
 /* clang-format on */
 

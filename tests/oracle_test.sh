@@ -23,7 +23,7 @@ on_cpu() { oracle "$1" && complete "$1" && at_least "$2"; }
 on_card() { oracle --device cuda "$1" && complete "$1" && at_least "$2"; }
 only_waiting() { # cases skipped on the CPU name the missing feature
     oracle "$given"
-    ! grep '^skipped' "$work/said" | grep -vE ': waits for (autograd|optimizers)$'
+    ! grep '^skipped' "$work/said" | grep -vE ': waits for optimizers$'
 }
 few_refused() { (($(grep -cvE '^#|	cuda	' tests/oracle/refused.txt) <= 8)); }
 reasons_on_card() { # on the card also known differences of cards
@@ -80,9 +80,9 @@ holds "at most 8 cases are refused" few_refused
 if [[ -f $given ]]; then
     holds "the given cases on the CPU" on_cpu "$given" 310
     holds "the given cases on the card" on_card "$given" 300
-    holds "what is left out waits for autograd" only_waiting
+    holds "what is left out waits for optimizers" only_waiting
 else
-    for name in "the given cases on the CPU" "the given cases on the card" "what is left out waits for autograd"; do
+    for name in "the given cases on the CPU" "the given cases on the card" "what is left out waits for optimizers"; do
         skips "$name" "../shared/oracle is not there"
     done
 fi

@@ -1,12 +1,16 @@
 /* op.c: the op table, and the cost of a call. */
 #include "op.h"
 
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+
 #include "dtype.h"
 #include "run_work.h"
 
 const fy_op fy_ops[FY_OP_COUNT] = {
 #define X(name, nin, types, dtype, shape, flops, gradient, scalars, words) \
-    {#name, nin, types, dtype, shape, flops, gradient},
+    {#name, nin, types, dtype, shape, flops, #gradient},
     FY_OPS(X)
 #undef X
 };
@@ -60,3 +64,59 @@ void fy_op_cost(fy_run_work *w)
     w->bytes = scatters ? bytes_named(&w->out, told) : bytes_of(&w->out);
     for (int i = 0; i < w->nin; i++) w->bytes += named && i == 0 ? bytes_named(&w->in[0], told) : bytes_of(&w->in[i]);
 }
+
+/* ---- the gradient's expressions, as text: "(OP(mul, g, b), OP(mul, g, a))" ---- */
+
+/* The i-th expression, and its length; NULL: there is none. */
+static const char *expression(int op, int i, size_t *n)
+{
+    const char *from = fy_ops[op].gradient + 1, *to = from;
+    for (int depth = 0;; to++) {
+        if (depth == 0 && (*to == ',' || *to == ')')) {
+            if (i-- == 0) break;
+            if (*to == ')') return NULL;
+            from = to + 1;
+        }
+        depth += (*to == '(') - (*to == ')');
+    }
+    while (*from == ' ') from++;
+    *n = (size_t)(to - from);
+    return *n ? from : NULL;
+}
+
+static unsigned reads_of(const char *text, size_t n)
+{
+    unsigned reads = 0;
+    for (size_t k = 0, end; k < n; k = end) {
+        for (end = k; end < n && (isalnum((unsigned char)text[end]) || text[end] == '_'); end++) {
+        }
+        if (end - k == 1 && text[k] >= 'a' && text[k] <= 'c') reads |= 1u << (text[k] - 'a');
+        if (end - k == 1 && text[k] == 'r') reads |= 1u << FY_READS_RESULT;
+        if (end == k) end++;
+    }
+    return reads;
+}
+
+enum { MOST_OPERANDS = 3, DIFFERENTIABLE = 1 << 8 };
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint16_t gradients[FY_OP_COUNT][MOST_OPERANDS];
+
+static void read_gradients(void)
+{
+    size_t n;
+    for (int op = 0; op < FY_OP_COUNT; op++)
+        for (int i = 0; i < MOST_OPERANDS; i++) {
+            const char *text = expression(op, i, &n);
+            if (text && !(n == 4 && !memcmp(text, "NONE", 4)))
+                gradients[op][i] = (uint16_t)(DIFFERENTIABLE | reads_of(text, n));
+        }
+}
+
+static unsigned gradient_of(int op, int i)
+{
+    pthread_once(&once, read_gradients);
+    return i < MOST_OPERANDS ? gradients[op][i] : 0;
+}
+
+bool fy_op_is_differentiable(int op, int i) { return gradient_of(op, i) & DIFFERENTIABLE; }
+unsigned fy_op_gradient_reads(int op, int i) { return gradient_of(op, i) & (DIFFERENTIABLE - 1); }

@@ -217,6 +217,9 @@ const char *fy_allocator_name(const fy_block *b, char *buf, size_t room)
     const fy_storage *s = b->owner;
     const char *file = s->born && s->born->file ? s->born->file : "", *base = strrchr(file, '/');
     size_t n = (size_t)snprintf(buf, room, "%.80s", fy_storage_name(s) ? fy_storage_name(s) : "a tensor");
-    if (*file && n < room) snprintf(buf + n, room - n, " (%.80s:%d)", base ? base + 1 : file, s->born->line);
+    if (*file && n < room)
+        n += (size_t)snprintf(buf + n, room - n, " (%.80s:%d)", base ? base + 1 : file, s->born->line);
+    const fy_site *by = __atomic_load_n(&s->saves, __ATOMIC_RELAXED) ? s->saved_by : NULL;
+    if (by && n < room) snprintf(buf + n, room - n, ", saved by %.40s, line %d", by->call, by->line);
     return buf;
 }

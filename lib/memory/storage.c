@@ -140,8 +140,8 @@ static void remove_storage(fy_storage *s)
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
 {
     size_t rounded = bytes > SIZE_MAX - HOST_ALIGN ? bytes : (bytes + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
-    fy_storage *s =
-        add_storage(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
+    fy_storage *s = add_storage(&(fy_storage){
+        .refs = 1, .made = FY_NOT_MADE, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
     if (!s) return fy_fail_oom(at, fy_dev_at(0), bytes); /* the storage itself is host memory */
     fy_fault.text[0] = 0;                                /* clear earlier failures */
     s->stream = fy_stream_current(d);
@@ -160,6 +160,7 @@ fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter
 {
     fy_dev *host = fy_dev_at(0);
     fy_storage *s = add_storage(&(fy_storage){.refs = 1,
+                                              .made = FY_NOT_MADE,
                                               .dev = host,
                                               .asked = bytes,
                                               .bytes = bytes,

@@ -13,6 +13,7 @@ typedef struct fy_storage {
     uint32_t id; /* 0 until it is announced */
     uint32_t refs;
     uint32_t version; /* number of writes: fy_storage_version, fy_storage_written */
+    uint32_t made;    /* the version that the program got; FY_NOT_MADE: it has not got it yet */
     uint32_t tenant;  /* how many storages had this address before */
     fy_dev *dev;
     void *data;    /* host or device pointer; NULL if bytes is 0 */
@@ -28,8 +29,12 @@ typedef struct fy_storage {
     int stream;                        /* that owns the block */
     uint64_t recorded;                 /* bit i: stream i uses it too, and delays its reuse */
     struct fy_access_history *history; /* accesses by streams (access_history.h); NULL: none */
+    uint32_t saves;                    /* how many nodes of the autograd graph read it later */
+    fy_site *saved_by;                 /* the newest call of those */
     struct fy_storage *next, *prev;    /* live storages, oldest first */
 } fy_storage;
+
+enum { FY_NOT_MADE = UINT32_MAX };
 
 /* reserve allocates the bytes without an event, so that a call that fails later can cancel it and leave no trace in the
  * log; announce emits alloc. All are thread-safe. */

@@ -65,7 +65,7 @@ fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts
     fy_storage *s = fy_storage_foreign(at, data, bytes, o.deleter, o.context);
     if (!s) return NULL;
     fy_storage_announce(at, s);
-    fy_tensor *x = fy_tensor_make(at, s, &g, fy_name_for(at, o.name), 0);
+    fy_tensor *x = fy_tensor_make(at, s, &g, fy_name_for(at, o.name), 0, false);
     fy_emit_write(at, x, FY_WORD_blob);
     return fy_scope_track(x);
 }

@@ -214,7 +214,7 @@ static bool write_part(const join *j, const fy_tensor *result, size_t i, int64_t
         x = copy;
     }
     int op = x->dtype == result->dtype ? FY_OP_clone : FY_OP_cast;
-    bool ok = fy_dispatch(&(fy_call){
+    bool ok = fy_compute(&(fy_call){
         .at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .whole = result, .dtype = result->dtype});
     fy_tensor_release(j->at, copy, FY_WORD_free);
     return ok;
@@ -230,13 +230,16 @@ static fy_tensor *make(join *j)
     fy_storage *s = fy_storage_make(j->at, j->dev, (size_t)numel * fy_dtype_size(j->result.dtype));
     if (!s) return NULL;
 
-    fy_tensor *result = fy_tensor_make(j->at, s, &j->result, fy_name_for(j->at, NULL), 0);
+    fy_tensor *result = fy_tensor_make(j->at, s, &j->result, fy_name_for(j->at, NULL), 0, false);
     for (size_t i = 0; i < j->n && ok; i++) {
         ok = fy_numel(j->x[i]) == 0 || write_part(j, result, i, from);
         if (j->stack) from++;
         else if (!is_skipped(j->x[i])) from += j->x[i]->shape[j->dim];
     }
-    if (ok) return fy_scope_track(result);
+    if (ok) {
+        fy_record_step(j->at, FY_NODE_JOIN, result, j->n, j->x, &(fy_shape){2, {j->dim, j->stack}}, false);
+        return fy_scope_track(result);
+    }
     fy_tensor_release(j->at, result, FY_WORD_free);
     return NULL;
 }

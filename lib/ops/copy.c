@@ -72,7 +72,7 @@ static fy_storage *reserve(const copy_plan *c, fy_dev *d)
 static fy_tensor *temporary(const copy_plan *c, fy_storage *s)
 {
     fy_storage_announce(c->at, s);
-    return fy_tensor_make(c->at, s, &c->sent, NULL, 0);
+    return fy_tensor_make(c->at, s, &c->sent, NULL, 0, false);
 }
 
 static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
@@ -100,9 +100,10 @@ static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async
 fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o)
 {
     fy_session_start();
-    if (!fy_check(at, 0, dst) || !fy_check(at, 1, src)) return NULL;
+    if (!fy_check(at, 0, dst) || !fy_check(at, 1, src) || !fy_graph_check_written(at, dst)) return NULL;
     bool across = dst->storage->dev != src->storage->dev;
     bool ok = is_same(dst, src) || (across ? copy_between(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));
+    if (ok && !is_same(dst, src)) fy_record_step(at, FY_NODE_COPY, dst, 2, (fy_tensor *[]){dst, src}, NULL, true);
     if (ok && across && !o.non_blocking && dst->storage->dev->number == 0) fy_narrate_flush();
     return ok ? dst : NULL;
 }
@@ -118,8 +119,11 @@ static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
     fy_storage *s = fy_storage_reserve_pinned(at, (size_t)fy_span(&g) * x->element_size);
     if (!s) return NULL;
     fy_storage_announce(at, s);
-    fy_tensor *out = fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0);
-    if (fy_write_into(at, out, x)) return out;
+    fy_tensor *out = fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0, false);
+    if (fy_write_into(at, out, x)) {
+        fy_record_step(at, FY_NODE_TO, out, 1, &x, NULL, false);
+        return out;
+    }
     fy_tensor_release(at, out, FY_WORD_free);
     return NULL;
 }

@@ -29,7 +29,7 @@ static bool convert(const fy_call *c, fy_plan *p, fy_tensor **in, fy_tensor **ca
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
         in[i] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
         if (p->number[i] || in[i]->dtype == p->takes[i]) continue;
-        casts[i] = fy_dispatch(&(fy_call){.at = c->at, .op = FY_OP_cast, .in = {c->in[i]}, .dtype = p->takes[i]});
+        casts[i] = fy_compute(&(fy_call){.at = c->at, .op = FY_OP_cast, .in = {c->in[i]}, .dtype = p->takes[i]});
         if (!casts[i]) return false;
         in[i] = casts[i];
     }
@@ -172,7 +172,7 @@ static fy_tensor *dispatch_new(const fy_call *c, fy_plan *p)
     if (!s) return NULL;
     if (convert(c, p, in, casts) && replan_inputs(c, p, in, casts)) {
         fy_storage_announce(c->at, s);
-        out = fy_tensor_make(c->at, s, &p->result, c->name, 0);
+        out = fy_tensor_make(c->at, s, &p->result, c->name, 0, false);
     } else {
         fy_storage_cancel(s);
     }
@@ -198,19 +198,19 @@ static fy_tensor *dispatch_through_temporary(const fy_call *c)
     first.out = NULL;
     first.whole = NULL;
     first.name = NULL;
-    fy_tensor *value = fy_dispatch(&first);
+    fy_tensor *value = fy_compute(&first);
     if (!value) return NULL;
-    fy_tensor *out = fy_dispatch(&(fy_call){.at = c->at,
-                                            .op = FY_OP_cast,
-                                            .in = {fy_arg_tensor(value)},
-                                            .dtype = c->out->dtype,
-                                            .out = c->out,
-                                            .whole = c->whole});
+    fy_tensor *out = fy_compute(&(fy_call){.at = c->at,
+                                           .op = FY_OP_cast,
+                                           .in = {fy_arg_tensor(value)},
+                                           .dtype = c->out->dtype,
+                                           .out = c->out,
+                                           .whole = c->whole});
     fy_tensor_release(c->at, value, FY_WORD_free);
     return out;
 }
 
-fy_tensor *fy_dispatch(const fy_call *c)
+fy_tensor *fy_compute(const fy_call *c)
 {
     fy_fast_call fast;
     fy_plan p;
@@ -220,4 +220,14 @@ fy_tensor *fy_dispatch(const fy_call *c)
     if (!fy_plan_make(c, &p)) return NULL;
     if (!c->out) return dispatch_new(c, &p);
     return p.result.dtype == c->out->dtype ? dispatch_in_place(c, &p) : dispatch_through_temporary(c);
+}
+
+fy_tensor *fy_dispatch(const fy_call *c)
+{
+    fy_tensor *target;
+    if (!fy_records(c)) return fy_compute(c);
+    if (!fy_record_begin(c, &target)) return NULL;
+    fy_tensor *out = fy_compute(c);
+    fy_record(c, out, target);
+    return out;
 }

@@ -3,6 +3,7 @@
 #define FERRY_DISPATCH_H
 
 #include "device.h"
+#include "graph.h"
 #include "run_work.h"
 #include "tensor.h"
 
@@ -17,6 +18,7 @@ typedef struct fy_call {
     fy_shape shape;         /* given shapes: of the result */
     const int64_t *strides; /* given shapes, and gather: of the result; NULL: row-major */
     bool pinned;            /* the result in page-locked memory, on the CPU */
+    bool requires_grad;     /* the result is a leaf that does */
     fy_shape dims; /* reductions: the dimensions (none: all); ops along one dimension, and index ops: that one */
     bool keepdim;
     bool bias_last;              /* addmm of fy_linear: the first operand is the third argument */
@@ -48,6 +50,7 @@ int fy_arguments(const fy_call *c, fy_tensor **x);
 bool fy_plan_product(const fy_call *c, fy_plan *p);      /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p);      /* reduce.c */
 bool fy_plan_along(const fy_call *c, fy_plan *p);        /* reduce.c */
+bool fy_plan_spread_rows(const fy_call *c, fy_plan *p);  /* reduce.c */
 fy_layout fy_layout_last(const fy_geometry *g, int dim); /* reduce.c: `dim` moved last */
 bool fy_plan_repeated(const fy_call *c, fy_plan *p);     /* repeat.c */
 bool fy_plan_indexed(const fy_call *c, fy_plan *p);      /* index.c */
@@ -58,9 +61,19 @@ bool fy_plan_in_place(const fy_call *c, fy_plan *p);     /* check_inplace.c: may
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
-fy_tensor *fy_dispatch(const fy_call *c);                                  /* NULL after an error */
+fy_tensor *fy_dispatch(const fy_call *c); /* computes the call, and records it for gradients; NULL after an error */
+fy_tensor *fy_compute(const fy_call *c);  /* only computes it: a step of another call, which is recorded as a whole */
 /* Runs `w` into `out`, whose reference the caller keeps, and records it; false after an error. */
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
+
+/* record.c: the autograd graph. Does the call belong to it? begin: false after an error: the target must not be
+ * written; *target: its contents before the call, where a gradient reads them. fy_record takes over the reference, and
+ * records nothing if the call failed (out is NULL). */
+bool fy_records(const fy_call *c);
+bool fy_record_begin(const fy_call *c, fy_tensor **target);
+void fy_record(const fy_call *c, fy_tensor *out, fy_tensor *target);
+void fy_record_step(fy_site *at, fy_node_kind kind, fy_tensor *out, size_t n, fy_tensor *const *x, const fy_shape *dims,
+                    bool in_place); /* calls of several ops, as one node: kind, dims as in graph.h */
 
 /* fast_path.c: calls that need no plan: elementwise on the host, operands row-major, of one type and shape. */
 typedef struct fy_fast_call {

@@ -103,7 +103,7 @@ fy_tensor *fy_fast_dispatch(const fy_call *c, const fy_fast_call *p)
         g.shape.dims[d] = x->shape[d];
         g.strides[d] = x->strides[d];
     }
-    fy_tensor *out = fy_tensor_make(c->at, s, &g, c->name, 0);
+    fy_tensor *out = fy_tensor_make(c->at, s, &g, c->name, 0, false);
     for (int i = 0; i < fy_ops[c->op].nin; i++) in[i] = c->in[i].tensor;
     set_work(c, p, out, &w);
     if (fy_perform(c, host, &w, in, out)) return out;

@@ -24,8 +24,8 @@ fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
                                  v->ndim);
         /* On x's own card the value need not be read back, unless it is part of x, which would overwrite it. */
         fy_dev *dev = x->storage->dev;
-        if (dev->number > 0 && dev == v->storage->dev && x->storage != v->storage)
-            return fy_copy__at(at, x, v, (fy_copy_opts){0});
+        bool stays = dev->number > 0 && dev == v->storage->dev && x->storage != v->storage;
+        if (stays || (fy_is_grad_enabled() && fy_needs_grad(v))) return fy_copy__at(at, x, v, (fy_copy_opts){0});
         if (!fy_take_number(at, v, &value)) return NULL;
     }
     if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
@@ -33,6 +33,19 @@ fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
     c.shape = fy_geometry_of(x).shape;
     fy_make_scalar(&c, FY_FILL_value, value);
     return fy_dispatch(&c);
+}
+
+/* A value that has a gradient stays a tensor. */
+static fy_tensor *masked_by_tensor(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_tensor *value, bool in_place)
+{
+    fy_tensor *out = fy_dispatch(&(fy_call){.at = at,
+                                            .op = FY_OP_where,
+                                            .in = {fy_arg_tensor(mask), fy_arg_tensor(value), fy_arg_tensor(x)},
+                                            .name = in_place ? NULL : fy_name_for(at, NULL)});
+    if (!in_place || !out) return fy_scope_track(out);
+    fy_tensor *target = fy_copy__at(at, x, out, (fy_copy_opts){0});
+    fy_tensor_release(at, out, FY_WORD_free);
+    return target;
 }
 
 static fy_tensor *masked(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value, bool in_place)
@@ -49,6 +62,7 @@ static fy_tensor *masked(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg valu
                 (fy_tensor *[]){NULL, NULL, v},
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
                 v->ndim);
+        if (fy_is_grad_enabled() && fy_needs_grad(v)) return masked_by_tensor(at, x, mask, v, in_place);
         if (!fy_take_number(at, v, &value)) return NULL;
     }
     if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;

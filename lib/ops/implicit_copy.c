@@ -52,7 +52,7 @@ fy_tensor *fy_policy_dispatch(const fy_call *c)
                                    &(fy_transfer_opts){.why = FY_WORD_policy}, NULL)) != NULL;
         local.in[i] = fy_arg_tensor(copy[i]);
     }
-    if (ok) out = fy_dispatch(&local);
+    if (ok) out = fy_compute(&local);
     for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, copy[i], FY_WORD_free);
     return out;
 }

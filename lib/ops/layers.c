@@ -16,8 +16,9 @@ static fy_tensor *transposed(fy_site *at, fy_tensor *weight)
         g.shape.dims[d] = weight->shape[weight->ndim - 1 - d];
         g.strides[d] = weight->strides[weight->ndim - 1 - d];
     }
-    __atomic_add_fetch(&weight->storage->refs, 1, __ATOMIC_RELAXED);
-    return fy_tensor_make(at, weight->storage, &g, NULL, weight->id);
+    fy_tensor *out = fy_tensor_alias(at, weight, &g, NULL);
+    fy_graph_view(at, weight, out, FY_NODE_PERMUTE, &(fy_shape){weight->ndim, {weight->ndim - 1, 0}});
+    return out;
 }
 
 static fy_tensor *matmul(fy_site *at, fy_tensor *x, fy_tensor *weight, const char *name)

@@ -27,6 +27,10 @@ bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual)
     c->dev = fy_dev_parse(c->at, o->device ? o->device : "cpu");
     c->name = fy_name_for(c->at, o->name);
     c->pinned = o->pin_memory;
+    c->requires_grad = o->requires_grad;
+    if (c->requires_grad && !fy_dtype_is_real(c->dtype))
+        return fy_fail(c->at, "dtype", "use .dtype = FY_FLOAT32, or leave .requires_grad out",
+                       "Only Tensors of floating point and complex dtype can require gradients");
     if (c->dev && c->pinned && c->dev->number > 0)
         return fy_fail(c->at, "device", "leave .pin_memory or .device out", "Only dense CPU tensors can be pinned");
     return c->dev;
@@ -36,7 +40,13 @@ fy_tensor *fy_make_finish(const fy_call *c)
 {
     int64_t numel;
     if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
-    return fy_scope_track(fy_dispatch(c));
+    return fy_make_result(c, fy_dispatch(c));
+}
+
+fy_tensor *fy_make_result(const fy_call *c, fy_tensor *x)
+{
+    if (x && c->requires_grad) fy_graph_require(c->at, x, true);
+    return fy_scope_track(x);
 }
 
 bool fy_make_numbers(fy_site *at, const char *message, size_t n, const fy_arg *values, bool *ints)
@@ -175,7 +185,7 @@ static fy_tensor *uninitialized(fy_call *c, const fy_geometry *g)
     if (!s) return NULL;
     fy_storage_announce(c->at, s);
     if (s->dev->number == 0 && s->data) memset(s->data, g->dtype == FY_BOOL ? 1 : 0xff, s->asked);
-    return fy_scope_track(fy_tensor_make(c->at, s, g, c->name, 0));
+    return fy_make_result(c, fy_tensor_make(c->at, s, g, c->name, 0, false));
 }
 
 fy_tensor *fy_empty_at(fy_site *at, fy_shape shape, fy_opts o)
@@ -206,7 +216,7 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
     if (!s) return NULL;
     fy_geometry g = {.dtype = dtype, .shape = *shape};
     fy_shape_rows(shape, g.strides);
-    return fy_tensor_make(at, s, &g, name, 0);
+    return fy_tensor_make(at, s, &g, name, 0, false);
 }
 
 /* The values are written in host memory first, and copied if a GPU is asked for. */
@@ -225,11 +235,11 @@ fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
     fy_storage *s = c.pinned ? fy_storage_reserve_pinned(at, bytes) : fy_storage_reserve(at, fy_dev_at(0), bytes);
     if (!s) return NULL;
     fy_storage_announce(at, s);
-    fy_tensor *x = fy_tensor_make(at, s, &g, host ? c.name : NULL, 0);
+    fy_tensor *x = fy_tensor_make(at, s, &g, host ? c.name : NULL, 0, false);
     for (size_t i = 0; i < n; i++) fy_number_put(c.dtype, s->data, (int64_t)i, values[i]);
     fy_emit_write(at, x, FY_WORD_set);
-    if (host) return fy_scope_track(x);
+    if (host) return fy_make_result(&c, x);
     fy_tensor *copy = fy_copy_to(at, x, c.dev, c.dtype, &(fy_transfer_opts){.why = FY_WORD_user}, c.name);
     fy_tensor_release(at, x, FY_WORD_free);
-    return fy_scope_track(copy);
+    return fy_make_result(&c, copy);
 }

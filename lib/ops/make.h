@@ -10,8 +10,10 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 
 /* Sets a call's device, dtype (`usual` if unset) and name from its options. False after an error. */
 bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual);
-/* Runs the call and adds the tensor to the caller's scope; NULL after an error. */
+/* Runs the call, and gives the program its tensor; NULL after an error. */
 fy_tensor *fy_make_finish(const fy_call *c);
+/* The program gets x, in its scope: a leaf that requires grad, if the options said so. x may be NULL. */
+fy_tensor *fy_make_result(const fy_call *c, fy_tensor *x);
 /* Are all values numbers? If not, false after an error with this message. *ints: all are integers. */
 bool fy_make_numbers(fy_site *at, const char *message, size_t n, const fy_arg *values, bool *ints);
 /* Is the value in the type's range? False after an error that names `type`. A negative one wraps around in uint8. */

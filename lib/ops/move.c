@@ -19,12 +19,12 @@
 
 static fy_tensor *convert(fy_site *at, fy_tensor *x, fy_dtype dtype, const char *name)
 {
-    return fy_dispatch(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = dtype, .name = name});
+    return fy_compute(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = dtype, .name = name});
 }
 
 static fy_tensor *clone(fy_site *at, fy_tensor *x, const char *name)
 {
-    return fy_dispatch(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .name = name});
+    return fy_compute(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .name = name});
 }
 
 fy_tensor *fy_compact(fy_site *at, fy_tensor *x) { return clone(at, x, NULL); }
@@ -32,7 +32,7 @@ fy_tensor *fy_compact(fy_site *at, fy_tensor *x) { return clone(at, x, NULL); }
 bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src)
 {
     int op = src->dtype == dst->dtype ? FY_OP_clone : FY_OP_cast;
-    return fy_dispatch(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(src)}, .dtype = dst->dtype, .out = dst});
+    return fy_compute(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(src)}, .dtype = dst->dtype, .out = dst});
 }
 
 fy_dtype fy_transfer_dtype(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async)
@@ -48,12 +48,12 @@ static fy_tensor *receive(fy_site *at, fy_tensor *source, fy_geometry g, fy_stor
                           fy_dtype dtype, const fy_transfer_opts *o, const char *name)
 {
     fy_storage_announce(at, step ? step : s);
-    fy_tensor *received = fy_tensor_make(at, step ? step : s, &g, step ? NULL : name, 0), *out = received;
+    fy_tensor *received = fy_tensor_make(at, step ? step : s, &g, step ? NULL : name, 0, false), *out = received;
     bool ok = s->asked == 0 || fy_transfer(at, source, received, o);
     if (step && ok) {
         g.dtype = dtype;
         fy_storage_announce(at, s);
-        out = fy_tensor_make(at, s, &g, name, 0);
+        out = fy_tensor_make(at, s, &g, name, 0, false);
         ok = fy_write_into(at, out, received);
         fy_tensor_release(at, received, FY_WORD_free);
     } else if (step) {
@@ -103,6 +103,7 @@ static fy_tensor *copy_if_needed(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype
     if (same && !o->copy) return fy_scope_track(fy_tensor_retain(x));
     fy_transfer_opts how = {.async = o->non_blocking, .why = FY_WORD_user};
     fy_tensor *out = fy_copy_to(at, x, to, dtype, &how, NULL);
+    if (out && (x->node || x->history)) fy_record_step(at, FY_NODE_TO, out, 1, &x, NULL, false);
     if (to->number == 0 && !same && !o->non_blocking) fy_narrate_flush();
     return fy_scope_track(out);
 }

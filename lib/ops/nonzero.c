@@ -48,12 +48,15 @@ static fy_tensor *count(fy_site *at, fy_tensor *x, int64_t *n)
     return NULL;
 }
 
-/* Runs the call with the counts as its last operand; takes over the reference to them. */
-static fy_tensor *dispatch_counted(fy_call *c, fy_tensor *counts)
+/* Runs the call with the counts as its last operand; takes over the reference to them. x: the program's tensor that
+ * in[0] stands for. */
+static fy_tensor *dispatch_counted(fy_call *c, fy_tensor *x, fy_tensor *counts)
 {
     c->in[fy_ops[c->op].nin - 1] = fy_arg_tensor(counts);
     c->name = fy_name_for(c->at, NULL);
-    fy_tensor *out = fy_dispatch(c);
+    fy_tensor *out = fy_compute(c);
+    c->in[0] = fy_arg_tensor(x);
+    if (fy_records(c)) fy_record(c, out, NULL);
     fy_tensor_release(c->at, counts, FY_WORD_free);
     return fy_scope_track(out);
 }
@@ -68,7 +71,7 @@ fy_tensor *fy_nonzero_at(fy_site *at, fy_tensor *x)
     if (!counts) return NULL;
     strides[1] = n;
     c.shape = (fy_shape){2, {n, x->ndim}};
-    return dispatch_counted(&c, counts);
+    return dispatch_counted(&c, x, counts);
 }
 
 /* ---- by a mask ---- */
@@ -84,15 +87,17 @@ static fy_tensor expanded(const fy_tensor *x, const fy_shape *s)
     return wide;
 }
 
-static fy_tensor *select_by(fy_site *at, fy_tensor *x, fy_tensor *mask, const int64_t *strides, const fy_shape *rest)
+/* wide, mask: x and the mask, as they are read. */
+static fy_tensor *select_by(fy_site *at, fy_tensor *x, fy_tensor *wide, fy_tensor *mask, const int64_t *strides,
+                            const fy_shape *rest)
 {
     int64_t n;
-    fy_call c = {.at = at, .op = FY_OP_masked_select, .in = {fy_arg_tensor(x)}, .strides = strides};
+    fy_call c = {.at = at, .op = FY_OP_masked_select, .in = {fy_arg_tensor(wide)}, .strides = strides};
     fy_tensor *counts = count(at, mask, &n);
     if (!counts) return NULL;
     c.shape = *rest;
     c.shape.dims[0] = n;
-    return dispatch_counted(&c, counts);
+    return dispatch_counted(&c, x, counts);
 }
 
 static bool is_mask(const fy_tensor *x) { return x->dtype == FY_BOOL || x->dtype == FY_UINT8; }
@@ -124,7 +129,7 @@ fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
     fy_tensor *local = on_device_of(at, mask, x, fy_dev_copies_implicitly(), FY_WORD_policy), *out = NULL;
     if (local) {
         fy_tensor wide = expanded(x, &s), wide_mask = expanded(local, &s);
-        out = select_by(at, &wide, &wide_mask, NULL, &(fy_shape){1, {0}});
+        out = select_by(at, x, &wide, &wide_mask, NULL, &(fy_shape){1, {0}});
     }
     fy_tensor_release(at, local, FY_WORD_free);
     return out;
@@ -175,7 +180,7 @@ fy_tensor *fy_index_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
     fy_shape_follow(&s, 1, &rest, false, strides);
     strides[0] = 1;
     for (int d = 1; d < s.ndim; d++) strides[0] = fy_saturating_mul(strides[0], s.dims[d] > 1 ? s.dims[d] : 1);
-    fy_tensor *out = select_by(at, x, local, strides, &s);
+    fy_tensor *out = select_by(at, x, x, local, strides, &s);
     fy_tensor_release(at, local, FY_WORD_free);
     return out;
 }

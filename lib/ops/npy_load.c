@@ -181,7 +181,7 @@ static fy_tensor *load(source *s)
         step = fy_saturating_mul(step, g.shape.dims[i] > 1 ? g.shape.dims[i] : 1);
     }
     fy_storage_announce(s->at, storage);
-    fy_tensor *x = fy_tensor_make(s->at, storage, &g, fy_name_for(s->at, NULL), 0);
+    fy_tensor *x = fy_tensor_make(s->at, storage, &g, fy_name_for(s->at, NULL), 0, false);
     fy_emit_write(s->at, x, FY_WORD_load);
     return fy_scope_track(x);
 }

@@ -194,6 +194,7 @@ static bool plan_shape(const fy_call *c, fy_plan *p)
     case FY_REDUCED: return fy_plan_reduced(c, p);
     case FY_ALONG:
     case FY_ROWS: return fy_plan_along(c, p);
+    case FY_SPREAD_ROWS: return fy_plan_spread_rows(c, p);
     case FY_REPEATED: return fy_plan_repeated(c, p);
     case FY_INDEXED:
     case FY_GATHERED:

@@ -31,7 +31,7 @@ static fy_tensor *draw(fy_call *c)
 {
     int64_t numel;
     if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
-    if (c->dev->number == 0) return fy_scope_track(fy_dispatch(c));
+    if (c->dev->number == 0) return fy_make_result(c, fy_dispatch(c));
     int64_t blocks = c->dev->threads / FY_RANDOM_THREADS;
     uint64_t n = counters(c, blocks, numel);
     fy_philox p = fy_random_take(c->dev->number, n);
@@ -40,7 +40,7 @@ static fy_tensor *draw(fy_call *c)
     c->integer[FY_RANDOM_counter] = (int64_t)p.offset;
     fy_tensor *out = fy_dispatch(c);
     if (!out) fy_random_give(c->dev->number, p, n);
-    return fy_scope_track(out);
+    return fy_make_result(c, out);
 }
 
 static bool check_real(const fy_call *c, const char *kernel)

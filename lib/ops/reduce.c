@@ -123,6 +123,18 @@ static bool plan_rows(const fy_call *c, fy_plan *p)
     return true;
 }
 
+/* The reverse: the classes are the call's dimension of the result. */
+bool fy_plan_spread_rows(const fy_call *c, fy_plan *p)
+{
+    fy_geometry g = fy_geometry_of(c->in[0].tensor), t = fy_geometry_of(c->in[1].tensor);
+    p->result.shape = c->shape;
+    fy_shape_rows(&c->shape, p->result.strides);
+    p->in[0] = fy_layout_of(&g);
+    p->in[1] = fy_layout_of(&t);
+    p->out = fy_layout_last(&p->result, c->shape.ndim > 1 ? 1 : 0);
+    return true;
+}
+
 /* All elements as one row, in row-major order. */
 static bool plan_flat(const fy_call *c, fy_plan *p)
 {
@@ -151,6 +163,10 @@ bool fy_plan_along(const fy_call *c, fy_plan *p)
     p->result.shape = g.shape;
     memcpy(p->result.strides, r.strides, sizeof r.strides);
     p->in[0] = fy_layout_last(&g, (int)dim);
+    if (fy_ops[c->op].nin == 2) { /* a gradient and the result that it is of */
+        fy_geometry result = fy_geometry_of(c->in[1].tensor);
+        p->in[1] = fy_layout_last(&result, (int)dim);
+    }
     p->out = fy_layout_last(&r, (int)dim);
     return true;
 }

@@ -11,7 +11,7 @@ static fy_tensor *reshape(fy_site *at, fy_tensor *x, const fy_shape *s)
 {
     fy_geometry g = fy_geometry_of(x);
     g.shape = *s;
-    if (fy_restride(x, s, g.strides)) return fy_view_make(at, x, &g);
+    if (fy_restride(x, s, g.strides)) return fy_view_make(at, x, &g, FY_NODE_RESHAPE, s);
 
     /* The strides permit no view: a row-major copy. */
     fy_call c = {.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true};
@@ -20,7 +20,7 @@ static fy_tensor *reshape(fy_site *at, fy_tensor *x, const fy_shape *s)
     g = fy_geometry_of(rows);
     g.shape = *s;
     fy_shape_rows(s, g.strides);
-    fy_tensor *out = fy_view_make(at, rows, &g);
+    fy_tensor *out = fy_view_make(at, rows, &g, FY_NODE_RESHAPE, s);
     fy_tensor_release(at, rows, FY_WORD_free);
     return out;
 }

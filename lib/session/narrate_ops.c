@@ -77,6 +77,14 @@ void fy_narrate_tensor(fy_narration *t)
     *known(t, e->tensor) = (fy_known_tensor){e->name, e->shape, e->storage, e->dtype, e->device};
     fy_known_storage *bytes = fy_narrator_storage(t->state, e->storage);
     if (!bytes->tensor) bytes->tensor = e->tensor;
+    if (e->saved) {
+        fy_line_begin(t, "save");
+        fy_add_label(t, subject(t), e->view_of);
+        t->line.bytes = bytes_of(t, e->view_of);
+        fy_text_str(rest(t), "kept for a gradient");
+        end(t);
+        return;
+    }
     if (e->view_of) {
         fy_line_begin(t, "view");
         fy_add_label(t, subject(t), e->tensor);

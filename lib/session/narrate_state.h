@@ -85,6 +85,11 @@ void fy_narrate_host_read(fy_narration *t);
 void fy_narrate_host_write(fy_narration *t);
 void fy_narrate_pending(fy_narration *t); /* prints the pending tensor, if any */
 
+/* narrate_graph.c: gradients. */
+void fy_narrate_backward(fy_narration *t);
+void fy_narrate_graph(fy_narration *t);
+void fy_narrate_grad(fy_narration *t);
+
 /* narrate_sync.c: streams, synchronization, races and segments. */
 void fy_add_side_stream(fy_text *out, int64_t stream); /* ", stream 1"; nothing for the default stream */
 void fy_narrate_sync(fy_narration *t);

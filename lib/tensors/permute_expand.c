@@ -14,7 +14,9 @@ static fy_tensor *swapped(fy_site *at, fy_tensor *x, int64_t a, int64_t b)
         g.strides[a] = x->strides[b];
         g.strides[b] = x->strides[a];
     }
-    return fy_view_make(at, x, &g);
+    fy_shape order = {x->ndim, {0}};
+    for (int d = 0; d < x->ndim; d++) order.dims[d] = d == a ? b : d == b ? a : d;
+    return fy_view_make(at, x, &g, FY_NODE_PERMUTE, &order);
 }
 
 fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int64_t d0, int64_t d1)
@@ -59,7 +61,7 @@ fy_tensor *fy_permute_at(fy_site *at, fy_tensor *x, fy_shape dims)
         g.shape.dims[i] = x->shape[dims.dims[i]];
         g.strides[i] = x->strides[dims.dims[i]];
     }
-    return fy_view_make(at, x, &g);
+    return fy_view_make(at, x, &g, FY_NODE_PERMUTE, &dims);
 }
 
 /* ---- squeeze and unsqueeze ---- */
@@ -75,7 +77,7 @@ fy_tensor *fy_squeeze_at(fy_site *at, fy_tensor *x, int64_t dim)
         g.strides[g.shape.ndim] = x->strides[i];
         g.shape.dims[g.shape.ndim++] = x->shape[i];
     }
-    return fy_view_make(at, x, &g);
+    return fy_view_make(at, x, &g, FY_NODE_RESHAPE, &g.shape);
 }
 
 fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
@@ -91,7 +93,7 @@ fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
     }
     g.shape.dims[dim] = 1;
     g.strides[dim] = dim < x->ndim ? fy_saturating_mul(x->strides[dim], x->shape[dim]) : 1;
-    return fy_view_make(at, x, &g);
+    return fy_view_make(at, x, &g, FY_NODE_RESHAPE, &g.shape);
 }
 
 /* ---- expand ---- */
@@ -149,5 +151,5 @@ fy_tensor *fy_expand_at(fy_site *at, fy_tensor *x, fy_shape s)
     for (int i = s.ndim - 1; i >= 0; i--)
         if (!expand_dim(at, x, &s, i, &g)) return NULL;
     int64_t numel;
-    return fy_shape_ok(at, &g.shape, x->dtype, &numel) ? fy_view_make(at, x, &g) : NULL;
+    return fy_shape_ok(at, &g.shape, x->dtype, &numel) ? fy_view_make(at, x, &g, FY_NODE_EXPAND, &g.shape) : NULL;
 }

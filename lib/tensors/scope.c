@@ -49,6 +49,8 @@ static void *resize(void *p, size_t bytes)
 
 fy_tensor *fy_scope_track(fy_tensor *x)
 {
+    /* The program gets x here: writes before were part of making it. */
+    if (x && x->storage->made == FY_NOT_MADE) x->storage->made = x->storage->version;
     if (!x || !mine || mine->depth == 0) {
         if (x) fy_unscoped_add(x);
         return x;

@@ -2,6 +2,7 @@
 #ifndef FERRY_SHAPE_H
 #define FERRY_SHAPE_H
 
+#include "graph.h"
 #include "run_work.h"
 #include "tensor.h"
 
@@ -23,8 +24,10 @@ int64_t fy_saturating_mul(int64_t step, int64_t size); /* step * size, or INT64_
 int64_t fy_saturating_offset(int64_t offset, int64_t step, int64_t index);
 
 /* view.c */
-fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g); /* of x's storage; scope-tracked */
-fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, const char *name); /* name: static */
+/* A view of x's storage; scope-tracked. kind and dims say how its gradient becomes x's (graph.h). */
+fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g, fy_node_kind kind, const fy_shape *dims);
+fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, fy_node_kind kind, const fy_shape *dims,
+                         const char *name); /* name: static */
 /* Strides of a view of shape s that keeps x's element order; false if there is none. */
 bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides);
 /* Makes a negative dimension (of x; of n) positive; false after an error. */

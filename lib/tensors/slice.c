@@ -16,7 +16,7 @@ static fy_tensor *part(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, in
     g.shape.dims[dim] = length;
     g.offset = fy_saturating_offset(x->offset, x->strides[dim], start);
     g.strides[dim] = fy_saturating_mul(x->strides[dim], step);
-    return fy_view_make(at, x, &g);
+    return fy_view_make(at, x, &g, FY_NODE_PART, &(fy_shape){3, {dim, start, step}});
 }
 
 fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length)
@@ -74,5 +74,5 @@ fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index)
         g.shape.dims[i] = x->shape[i + 1];
         g.strides[i] = x->strides[i + 1];
     }
-    return fy_view_make(at, x, &g);
+    return fy_view_make(at, x, &g, FY_NODE_PART, &(fy_shape){3, {dim, wrapped, 1}});
 }

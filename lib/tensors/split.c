@@ -26,10 +26,11 @@ static fy_tensors parts_of(fy_site *at, fy_tensor *x, int64_t dim, int n, const 
     for (int i = 0; i < n; i++) {
         g.shape.dims[dim] = size[i];
         g.offset = fy_saturating_offset(x->offset, x->strides[dim], from);
+        const fy_shape part = {3, {dim, from, 1}};
         from += size[i];
         char name[80]; /* "p.at[0]", as in the program */
         bool fits = whole && *whole && snprintf(name, sizeof name, "%s.at[%d]", whole, i) < (int)sizeof name;
-        parts.at[i] = fy_view_named(at, x, &g, fits ? fy_name_intern(name) : whole);
+        parts.at[i] = fy_view_named(at, x, &g, FY_NODE_PART, &part, fits ? fy_name_intern(name) : whole);
     }
     return parts;
 }

@@ -8,10 +8,12 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "graph.h"
 #include "lock.h"
 #include "site.h"
 #include "storage.h"
 #include "out_of_memory.h"
+#include "shape.h"
 #include "tensor.h"
 
 enum {
@@ -59,6 +61,9 @@ static fy_tensor *take_slot(void)
     x->freed = NULL;
     x->freed_by = FY_WORD_none;
     x->next = NULL;
+    x->node = NULL;
+    x->history = NULL;
+    x->is_view = false;
     return x;
 }
 
@@ -70,7 +75,8 @@ static void name_storage(fy_storage *s, const char *name)
 }
 
 /* Takes over the caller's reference to the storage. */
-fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of)
+fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of,
+                          bool saved)
 {
     fy_tensor *x = take_slot();
     x->dtype = g->dtype;
@@ -90,8 +96,15 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
         FY_EMIT(at, tensor, .tensor = x->id, .name = fy_ref_str(name), .storage = s->id,
                 .shape = fy_ref_dims(x->shape, x->ndim), .strides = fy_ref_dims(x->strides, x->ndim),
                 .offset = x->offset, .dtype = (uint8_t)fy_dtype_word(x->dtype), .device = (uint8_t)s->dev->number,
-                .view_of = view_of);
+                .view_of = view_of, .saved = saved);
     return x;
+}
+
+fy_tensor *fy_tensor_save(fy_site *at, const fy_tensor *x)
+{
+    fy_geometry g = fy_geometry_of(x);
+    __atomic_add_fetch(&x->storage->refs, 1, __ATOMIC_RELAXED);
+    return fy_tensor_make(at, x->storage, &g, x->name, x->id, true);
 }
 
 fy_tensor *fy_tensor_retain(fy_tensor *x)
@@ -104,6 +117,10 @@ void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
 {
     if (!x || __atomic_sub_fetch(&x->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     fy_storage *s = x->storage;
+    fy_node *node = x->node;
+    fy_history *history = x->history;
+    x->node = NULL;
+    x->history = NULL;
     x->freed = at;
     x->freed_by = why;
     fy_unscoped_remove(x);
@@ -119,6 +136,8 @@ void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
     fy_lock_give(&lock);
 
     fy_storage_release(at, s);
+    if (history) fy_history_release(at, history);
+    if (node) fy_node_release(at, node);
 }
 
 /* A tensor with `unscoped` set is fully initialized, and its storage lives at least until the lock is released. */
@@ -175,12 +194,17 @@ const char *fy_name_for(fy_site *at, const char *given)
     return at ? fy_site_variable(at) : NULL;
 }
 
+void fy_tensor_rename(fy_site *at, fy_tensor *x, const char *name)
+{
+    if (!(x->name = fy_name_intern(name))) return;
+    name_storage(x->storage, x->name);
+    FY_EMIT(at, name, .tensor = x->id, .name = fy_ref_str(x->name));
+}
+
 void fy_tensor_name_after_argument(fy_site *at, fy_tensor *x)
 {
     char name[80];
     fy_argument(at, 0, name, sizeof name);
     if (x->name || name[0] != '&' || strlen(name) == sizeof name - 1) return;
-    if (!(x->name = fy_name_intern(name + 1))) return;
-    name_storage(x->storage, x->name);
-    FY_EMIT(at, name, .tensor = x->id, .name = fy_ref_str(x->name));
+    fy_tensor_rename(at, x, name + 1);
 }

@@ -20,9 +20,13 @@ struct fy_tensor {
     int64_t shape[FY_MAX_DIMS], strides[FY_MAX_DIMS];
     const char *name; /* interned; NULL: none */
     fy_site *born, *freed;
-    fy_word freed_by; /* FY_WORD_free or FY_WORD_scope */
-    bool unscoped;    /* created outside any scope, and counted by its call site */
-    fy_tensor *next;  /* in the quarantine */
+    fy_word freed_by;           /* FY_WORD_free or FY_WORD_scope */
+    bool unscoped;              /* created outside any scope, and counted by its call site */
+    fy_tensor *next;            /* in the quarantine */
+    struct fy_node *node;       /* of the autograd graph (graph.h): the call that computed it; or NULL */
+    struct fy_history *history; /* shared with its views; NULL: it is no view, and has none */
+    uint32_t history_seen;      /* writes in place that `node` includes */
+    bool is_view;
 };
 
 /* A view of a storage, without a handle. */
@@ -35,10 +39,13 @@ typedef struct fy_geometry {
 
 /* tensor.c. A new tensor has one reference. A reference that a public call returns goes through fy_scope_track, which
  * adds it to the thread's innermost open scope. make takes over the caller's reference to s. */
-fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of);
+fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of,
+                          bool saved);                                   /* saved: by the autograd graph */
+fy_tensor *fy_tensor_save(fy_site *at, const fy_tensor *x);              /* a second handle, of the autograd graph */
 fy_tensor *fy_tensor_retain(fy_tensor *x);                               /* adds a reference; returns x */
 void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why);          /* drops one; x may be NULL */
 const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name, or "tensor 7" */
+void fy_tensor_rename(fy_site *at, fy_tensor *x, const char *name);      /* "": no change */
 void fy_tensor_name_after_argument(fy_site *at,
                                    fy_tensor *x);        /* names an unnamed x after the first argument: &w gives w */
 const char *fy_name_intern(const char *name);            /* interns it; NULL for NULL and "" */

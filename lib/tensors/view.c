@@ -6,15 +6,17 @@
 #include "shape.h"
 #include "tensor.h"
 
-fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, const char *name)
+fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, fy_node_kind kind, const fy_shape *dims,
+                         const char *name)
 {
-    __atomic_add_fetch(&x->storage->refs, 1, __ATOMIC_RELAXED);
-    return fy_scope_track(fy_tensor_make(at, x->storage, g, name, x->id));
+    fy_tensor *view = fy_tensor_alias(at, x, g, name);
+    fy_graph_view(at, x, view, kind, dims);
+    return fy_scope_track(view);
 }
 
-fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g)
+fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g, fy_node_kind kind, const fy_shape *dims)
 {
-    return fy_view_named(at, x, g, fy_name_for(at, NULL));
+    return fy_view_named(at, x, g, kind, dims, fy_name_for(at, NULL));
 }
 
 /* A 0-dim tensor is treated as 1-D, as in PyTorch. */
@@ -118,7 +120,7 @@ fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
     if (!fy_check(at, 0, x) || !fy_shape_infer(at, x, &s)) return NULL;
     fy_geometry g = fy_geometry_of(x);
     g.shape = s;
-    if (fy_restride(x, &s, g.strides)) return fy_view_make(at, x, &g);
+    if (fy_restride(x, &s, g.strides)) return fy_view_make(at, x, &g, FY_NODE_RESHAPE, &s);
     fy_argument(at, 0, name, sizeof name);
     return fy_fail_about(at, "view", fy_hint("make it contiguous first: fy_contiguous(%s), or fy_reshape", name), 1, &x,
                          "view size is not compatible with input tensor's size and stride (at least one dimension "
@@ -129,5 +131,5 @@ fy_tensor *fy_detach_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
     fy_geometry g = fy_geometry_of(x);
-    return fy_view_make(at, x, &g);
+    return fy_scope_track(fy_tensor_alias(at, x, &g, fy_name_for(at, NULL)));
 }

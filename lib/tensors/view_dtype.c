@@ -78,5 +78,5 @@ fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype)
                              "its memory does not begin at a multiple of %lld bytes, as %s needs", (long long)to,
                              fy_dtype_name(dtype));
     g.dtype = dtype;
-    return fy_view_make(at, x, &g);
+    return fy_scope_track(fy_tensor_alias(at, x, &g, fy_name_for(at, NULL))); /* without gradient, as in PyTorch */
 }

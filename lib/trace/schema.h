@@ -26,13 +26,14 @@
     W(pageable) W(pinned) W(device) W(foreign) \
     W(h2h) W(h2d) W(d2h) W(d2d) W(p2p) \
     W(direct) W(staged) W(host) \
-    W(user) W(op) W(print) W(item) W(copy) W(free) W(scope) W(exit) W(oom) W(policy) \
+    W(user) W(op) W(print) W(item) W(copy) W(free) W(scope) W(exit) W(oom) W(policy) W(graph) W(grad) \
     W(stream) W(event) W(compute) \
     W(source) W(destination) \
     W(small) W(large) W(read_early) W(write_early) W(race) W(reuse) \
     W(at) W(set) W(data) W(save) W(load) W(blob) W(given) W(answer) \
     W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool) \
-    W(size)
+    W(size) \
+    W(make) W(run) W(release) W(begin) W(end)
 
 #define FY_SCHEMA(KIND, FIELD, END) \
     KIND(session, "the first event: the program and its devices") \
@@ -91,6 +92,7 @@
         FIELD(tensor, ENUM, dtype, "element type: float32, int64, bool ...") \
         FIELD(tensor, DEV, device, "of its storage") \
         FIELD(tensor, ID, view_of, "the tensor that it was made from as a view") \
+        FIELD(tensor, FLAG, saved, "a handle of the autograd graph, which keeps the bytes for a gradient") \
     END(tensor) \
     KIND(name, "a handle got a new name") \
         FIELD(name, ID, tensor, "which") \
@@ -98,7 +100,7 @@
     END(name) \
     KIND(drop, "a tensor handle was freed") \
         FIELD(drop, ID, tensor, "which") \
-        FIELD(drop, ENUM, why, "free, scope or exit") \
+        FIELD(drop, ENUM, why, "free, scope, exit or graph: saved for a gradient until now") \
     END(drop) \
     KIND(copy, "a copy was issued") \
         FIELD(copy, ID, id, "id of the work, shared with its complete") \
@@ -111,7 +113,7 @@
         FIELD(copy, BOOL, was_async, "did not block the host") \
         FIELD(copy, ENUM, route, "direct, staged or host") \
         FIELD(copy, ENUM, cast, "source or destination: the side where the dtype was converted") \
-        FIELD(copy, ENUM, why, "user, op, print, item, save, policy; size: the result's size depends on values") \
+        FIELD(copy, ENUM, why, "user, op, print, item, save, policy, grad; size: the result's size depends on values") \
         FIELD(copy, SEQ, cause, "event that needed it") \
         FIELD(copy, INT, held, "ns the host was blocked") \
     END(copy) \
@@ -174,6 +176,24 @@
         FIELD(record_stream, DEV, device, "card") \
         FIELD(record_stream, OPT, stream, "stream") \
     END(record_stream) \
+    KIND(graph, "a node of the autograd graph: recorded, run by a backward pass, or its saved tensors released") \
+        FIELD(graph, ID, node, "its id, never reused") \
+        FIELD(graph, ENUM, what, "make, run (its ops follow; the call site is the recorded call's) or release") \
+        FIELD(graph, STR, op, "the op or view that it differentiates; leaf: gradients add up in it") \
+        FIELD(graph, ID, tensor, "the result") \
+        FIELD(graph, IDS, saves, "handles of its own that it keeps for the gradient") \
+        FIELD(graph, IDS, next, "nodes of the operands; 0: no gradient is needed") \
+    END(graph) \
+    KIND(backward, "a backward pass") \
+        FIELD(backward, ENUM, what, "begin or end") \
+        FIELD(backward, ID, tensor, "the tensor whose gradients it computes") \
+    END(backward) \
+    KIND(grad, "a gradient was stored in a leaf, or in a tensor that retains its gradient") \
+        FIELD(grad, ID, leaf, "the tensor that it is the gradient of") \
+        FIELD(grad, ID, tensor, "the gradient") \
+        FIELD(grad, ID, storage, "its bytes") \
+        FIELD(grad, FLAG, added, "to an earlier one") \
+    END(grad) \
     KIND(data_race, "two accesses that nothing orders") \
         FIELD(data_race, ENUM, type, "read_early, write_early, race or reuse") \
         FIELD(data_race, ID, storage, "bytes of the later access") \

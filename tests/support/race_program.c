@@ -173,7 +173,7 @@ static void synchronize(void)
 static fy_tensor *empty(fy_dev *d)
 {
     fy_geometry g = {.dtype = FY_FLOAT32, .shape = {2, {SIDE, SIDE}}, .strides = {SIDE, 1}};
-    return fy_tensor_make(NULL, fy_storage_make(NULL, d, sizeof(float) * SIDE * SIDE), &g, NULL, 0);
+    return fy_tensor_make(NULL, fy_storage_make(NULL, d, sizeof(float) * SIDE * SIDE), &g, NULL, 0, false);
 }
 
 /* Recording on the storage's own stream has no effect. */

@@ -172,7 +172,7 @@ const has = (uses, id) => list(uses).some((one) => one?.storage === id);
 
 const roles = {
   alloc: () => 'allocated', free: () => 'freed', name: () => 'renamed', drop: () => 'released', host_read: () => 'read', host_write: () => 'written',
-  tensor: (e) => (e.view_of ? 'viewed' : 'made'), record_stream: () => 'kept', data_race: () => 'data race', given: () => 'given', answer: () => 'submitted', error: () => 'error',
+  tensor: (e) => (e.saved ? 'saved for a gradient' : e.view_of ? 'viewed' : 'made'), record_stream: () => 'kept', data_race: () => 'data race', given: () => 'given', answer: () => 'submitted', error: () => 'error',
   copy: (e, id) => (e.dst?.storage !== id ? 'copied from' : e.src?.storage === id ? 'copied within' : 'copied to'),
   op: (e, id) => (!has(e.out, id) ? 'read' : has(e.in, id) || e.inplace ? 'changed in place' : 'written'),
 };

@@ -62,3 +62,6 @@ function partsOf(blocks, found, name) {
 const named = (parts, iteration) => parts.map((part) => (typeof part === 'string' ? part : `[${valueAt(part, iteration)}]`)).join('');
 
 const valueAt = ({ start, step, each, count }, iteration) => start + step * (Math.floor((iteration - 1) / each) % count);
+
+/** The handle by which the autograd graph keeps a tensor of that name. */
+export const savedName = (name) => (name ? `${name} (saved)` : '(saved)');

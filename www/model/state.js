@@ -7,7 +7,7 @@
 import { isDeclared, localNames, variableOf } from './aliases.js';
 import { int, list, object, text } from './fields.js';
 import { firstIndex } from './search.js';
-import { iterationName } from './loop_names.js';
+import { iterationName, savedName } from './loop_names.js';
 
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
 const SNAPSHOT = 1024;
@@ -97,15 +97,16 @@ const on = {
   tensor(s, e) {
     const id = int(e.tensor);
     const storage = s.storages.get(int(e.storage));
-    const name = iterationName(s.iterations, e, s.sources);
+    let name = iterationName(s.iterations, e, s.sources);
+    if (e.saved === true) name = savedName(s.tensors.get(int(e.view_of))?.name); // the graph's handle is no variable
     s.tensors.set(id, {
       id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
       created: site(e), fn: text(e.fn), th: int(e.th), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to, declared}: its variable was assigned again, the tensor `to`, or is a new one now
     });
-    assign(s, id, e);
+    if (e.saved !== true) assign(s, id, e);
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });
-    if (storage && name) nameLineage(s, storage, name);
+    if (storage && name && e.saved !== true) nameLineage(s, storage, name);
   },
 
   name(s, e) {
@@ -251,7 +252,7 @@ const on = {
 // Kinds that change nothing drawn: they only have a sentence.
 export const silent = new Set([
   'host_read', 'given', 'event_record', 'event_wait', 'query', 'set_device', 'set_stream',
-  'peer', 'mode',
+  'peer', 'mode', 'graph', 'backward', 'grad',
 ]);
 
 export const kinds = new Set([...Object.keys(on), ...silent]);

@@ -49,6 +49,7 @@ const readers = {
   },
 
   tensor(list, e, state) {
+    if (e.saved) return; // its tag appears; nothing is made
     if (e.view_of) list.push({ type: 'view', storage: e.storage, tensor: e.tensor, name: e.name });
     else if (!last(list, 'alloc') && state.storages.has(e.storage)) list.push({ type: 'view', storage: e.storage, tensor: e.tensor, name: e.name });
   },

@@ -3,7 +3,9 @@
 // into what was there before, though neither allocates: each line that does something is seen doing it. What is freed
 // together, such as the tensors of a scope, is one step. Pure.
 //
-// The log does not tell calls apart. It tells them by their order: what a call needs comes before its copy or op, and what
+// A backward pass is a step per call that it goes back through: the log says where each begins.
+//
+// The log does not tell other calls apart. It tells them by their order: what a call needs comes before its copy or op, and what
 // it fills was allocated just before. The kernels of one call are joined as soon as they are known to be (one_call.js).
 
 import { int } from './fields.js';
@@ -13,7 +15,7 @@ import { firstIndex } from './search.js';
 // How long a step is shown at speed 1, in ms, including the pause at its end (clock.js).
 const TIMES = {
   copy: 2000, op: 1600, sync: 800, error: 1500, grade: 900, alloc: 560, tensor: 560, host_read: 700, answer: 800,
-  session: 250, mark: 900, drop: 650, free: 650, check: 900, end: 900,
+  session: 250, mark: 900, backward: 700, graph: 900, drop: 650, free: 650, check: 900, end: 900,
 };
 
 const KERNEL = 300; // ms for each further kernel of a call,
@@ -35,6 +37,7 @@ export function steps() {
   const line = oneCall();
   let call = null; // the newest step, which may go on
   let results = 0; // logged since: they came when the next call waited for the card
+  let isBackward = false; // is a backward pass running?
 
   function add(e, seq) {
     if (call && kindOf(e) === 'values' && e.work > 0) {
@@ -44,7 +47,8 @@ export function steps() {
     if (!call || !joins(call, e)) all.push((call = begun(e, seq - results)).step);
     results = 0;
     extend(call, e, seq);
-    const from = line.learn(e, all.length - 1, all);
+    if (kindOf(e) === 'backward') isBackward = e.what === 'begin';
+    const from = isBackward || isOfGraph(e) ? all.length : line.learn(e, all.length - 1, all);
     if (from < all.length) join(from);
   }
 
@@ -83,7 +87,8 @@ const hidden = new Set(['copy', 'print', 'item', 'save', 'size', 'oom']); // why
 function joins(call, e) {
   const kind = kindOf(e);
   const { step } = call;
-  if (always.has(kind)) return true;
+  if (always.has(kind) || isOfGraph(e)) return true;
+  if (step.kind === 'graph' && kind !== 'backward') return kind !== 'graph';
   if (kind === 'lost') return step.kind === 'lost';
   if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
   if (kind === 'end') return step.kind === 'error'; // what stopped the program is its last step
@@ -91,6 +96,9 @@ function joins(call, e) {
   if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
   return Object.hasOwn(goesOn, kind) && !leaving.has(step.kind) && isSameLine(call, e) && goesOn[kind](call, e);
 }
+
+// What a call records for its gradient, or a pass releases, belongs to it; where a pass goes back through a call is a step.
+const isOfGraph = (e) => (kindOf(e) === 'tensor' && e.saved === true) || (kindOf(e) === 'graph' && e.what !== 'run') || (kindOf(e) === 'drop' && e.why === 'graph') || kindOf(e) === 'grad';
 
 const isSameLine = ({ step, th }, e) => int(e.th) === th && (!(e.line > 0) || !step.line || (e.line === step.line && e.file === step.file));
 
@@ -134,7 +142,7 @@ function extend(call, e, seq) {
   const { step } = call;
   const kind = kindOf(e);
   step.to = seq;
-  if (always.has(kind)) return;
+  if (always.has(kind) || isOfGraph(e)) return;
   if (e?.line > 0 && !step.line) {
     step.line = e.line;
     step.file = typeof e.file === 'string' ? e.file : '';
@@ -147,6 +155,7 @@ function extend(call, e, seq) {
 // What the call's further events are compared with. The kind stays `alloc` where an op such as randn makes the first values.
 const notes = {
   alloc({ step }, e) {
+    if (step.kind === 'graph') return;
     step.kind = 'alloc';
     step.storage = int(e.storage);
   },
@@ -154,13 +163,14 @@ const notes = {
     step.kind = 'error';
   },
   copy(call, e) {
+    if (call.step.kind === 'graph') return;
     call.step.kind = call.by = 'copy';
     if (!e.dst?.storage) call.read = int(e.src?.storage); // into the program's own memory, to print it or read a value
   },
   op(call, e) {
     call.by = e.name;
     call.step.kernels = (call.step.kernels ?? 0) + 1;
-    if (e.in?.length > 0 || call.step.kind !== 'alloc') call.step.kind = 'op';
+    if (call.step.kind !== 'graph' && (e.in?.length > 0 || call.step.kind !== 'alloc')) call.step.kind = 'op';
   },
   host_write(call) {
     call.by = 'host_write';

@@ -3,7 +3,7 @@
 
 import { callWords, calledBy, localNames } from './aliases.js';
 import { list, object } from './fields.js';
-import { iterationName } from './loop_names.js';
+import { iterationName, savedName } from './loop_names.js';
 import * as units from './units.js';
 
 /**
@@ -28,7 +28,7 @@ export function names(events = []) {
     if (e.kind === 'source') sources.set(e.path, e.text);
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
-      const name = iterationName(iterations, e, sources);
+      const name = e.saved ? savedName(tensors.get(e.view_of)?.name) : iterationName(iterations, e, sources);
       tensors.set(e.tensor, { name, older: null, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
       const others = handles.get(e.storage);
       handles.set(e.storage, others === undefined ? e.tensor : [others, e.tensor].flat());
@@ -95,7 +95,7 @@ export const and = (words) => (words.length < 2 ? words.join('') : `${words.slic
 const because = {
   op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is read',
   save: ', because it is saved', size: ', because the size of a result depends on it',
-  policy: ': an implicit copy, which FERRY_POLICY=silent allows',
+  grad: ', because the gradient belongs there', policy: ': an implicit copy, which FERRY_POLICY=silent allows',
 };
 
 const sentences = {
@@ -105,11 +105,22 @@ const sentences = {
     ? `${units.bytes(e.bytes)} of the program's own memory are used by a tensor: nothing is allocated or copied.`
     : `${units.bytes(e.bytes)} are allocated in ${memoryName(e.device)}${rounding(e)}.`),
   free: (e, n) => `${units.bytes(n.bytesOf(e.storage) ?? e.bytes)} of ${n.storage(e.storage)} are freed in ${memoryName(n.deviceOf(e.storage))}.`,
-  tensor: (e, n) => (e.view_of
+  tensor: (e, n) => (e.saved
+    ? `${n.used(e.view_of, e)} is kept for a gradient.` : e.view_of
     ? `${n.tensor(e.tensor)} is a view of ${n.used(e.view_of, e)}: same bytes, nothing copied.`
     : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
   name: (e) => `The tensor is now called ${e.name}.`,
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
+  graph: (e, n) => {
+    if (e.what === 'run') return `The gradient of ${n.tensor(e.tensor)} goes back through ${e.op ?? 'a call'}${onLine(e)}.`;
+    return e.what === 'make' ? `The graph records ${e.op ?? 'a call'}, for gradients.` : 'The graph releases what it kept for a gradient.';
+  },
+  backward: (e, n) => (e.what === 'begin'
+    ? `The gradients of ${n.tensor(e.tensor)} are computed, back through the calls that computed it.`
+    : `The gradients of ${n.tensor(e.tensor)} are complete.`),
+  grad: (e, n) => (e.added
+    ? `A gradient is added to ${n.tensor(e.tensor)}, that of ${n.tensor(e.leaf)}.`
+    : `${n.tensor(e.tensor)} is the gradient of ${n.tensor(e.leaf)}.`),
   copy: (e, n) => copied(e, n) + heldFor(e),
   op: (e, n) => operated(e, n),
   complete: (e) => `The work took ${units.time(e.end - e.start)}.${parts(e)}`,
@@ -202,7 +213,7 @@ function accessed(e, storage) {
 }
 
 export const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
-const whyReleased = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
+const whyReleased = { free: 'freed', scope: 'its scope ended', exit: 'the program ended', graph: 'no gradient needs it any more' };
 const whySync = {
   item: ', to read a value', print: ', to print', save: ', to save', size: ', to know the size of a result',
   copy: ', before the bytes can be copied back', free: ', before it frees memory',
@@ -221,7 +232,7 @@ export function sentence(e, n) {
 // A step's sentence is that of its first event kind in this order.
 const WEIGHT = [
   'error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark',
-  'free', 'drop', 'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream',
+  'grad', 'backward', 'graph', 'free', 'drop', 'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream',
   'set_stream', 'set_device', 'peer', 'mode', 'segment', 'segment_free',
 ];
 
@@ -229,7 +240,8 @@ const WEIGHT = [
 export function stepSentence(events, step, all) {
   const n = all.at(step.to);
   const inside = events.slice(step.from, step.to + 1);
-  const of = (kind) => inside.find((e) => e?.kind === kind);
+  const of = (kind) => inside.find((e) => e?.kind === kind && !e.saved);
+  if (step.kind === 'graph') return backThrough(inside, n);
   if (step.kind === 'drop' || step.kind === 'free') {
     return leaving(inside, inside.filter((e) => e?.kind === 'free'), inside.filter((e) => e?.kind === 'drop'), n);
   }
@@ -242,6 +254,17 @@ export function stepSentence(events, step, all) {
   return [main(found, alloc, made, inside, n), room && sentence(room, n)].filter(Boolean).join(' ');
 }
 
+const onLine = (e) => (e.line > 0 ? ` on line ${e.line}` : '');
+
+// A step of a backward pass: the call, what runs for it, and the gradients that are stored by it.
+function backThrough(inside, n) {
+  const of = (kind) => inside.filter((e) => e?.kind === kind);
+  const names = of('op').map((e) => e.name ?? 'an operation');
+  const saved = of('drop').filter((e) => e.why === 'graph').length && of('graph').some((e) => e.what === 'release');
+  const runs = names.length ? ` It runs as ${and(few(names, 6))} on ${processor(of('op')[0].device)}.` : '';
+  return [sentence(inside[0], n) + runs, ...of('grad').map((e) => sentence(e, n)), saved ? 'What was kept for it is released.' : ''].filter(Boolean).join(' ');
+}
+
 // randn and the like: what they make is the news.
 const isBirth = (op) => !op.in?.length && !op.inplace;
 
@@ -249,14 +272,14 @@ function main(found, alloc, made, inside, n) {
   if (found === made && alloc) return createdSentence(made, alloc, inside, n);
   if (alloc && found?.kind === 'copy') return copied(found, n, alloc) + heldFor(found);
   if (alloc && found?.kind === 'op') return operated(found, n, alloc, inside.flatMap((e) => (e?.kind === 'op' ? list(e.in) : [])));
-  const views = inside.filter((e) => e?.kind === 'tensor' && e.view_of);
+  const views = inside.filter((e) => e?.kind === 'tensor' && e.view_of && !e.saved);
   return views.length > 1 ? viewsSentence(views, n) : sentence(found, n);
 }
 
 // One call of several kernels: what it was given, what is left of it, and what it freed on its way.
 function calledSentence({ call, kernels }, inside, n) {
   const of = (kind) => inside.filter((e) => e?.kind === kind);
-  const made = new Map(of('tensor').map((e) => [e.tensor, e]));
+  const made = new Map(of('tensor').filter((e) => !e.saved).map((e) => [e.tensor, e]));
   const dropped = new Set(of('drop').map((e) => e.tensor));
   const given = (id) => (made.get(id)?.view_of ? given(made.get(id).view_of) : id);
   const ins = of('op').flatMap((e) => list(e.in).filter((u) => !made.has(given(u?.tensor))).map((u) => n.used(u?.tensor, e)));

@@ -1,0 +1,98 @@
+/* record.c: records calls in the autograd graph: a node per call, linked to those of its operands, with what the
+ * gradient's expressions (op.h) read. */
+#include <stdlib.h>
+
+#include "dispatch.h"
+#include "dtype.h"
+#include "event.h"
+#include "graph.h"
+#include "op.h"
+#include "out_of_memory.h"
+#include "tensor.h"
+
+static fy_tensor *operand(const fy_call *c, int i) { return c->in[i].is_tensor ? c->in[i].tensor : NULL; }
+
+/* Nearly every call ends here if no gradients are asked for. */
+static bool may_record(const fy_call *c)
+{
+    bool any = c->out && (c->out->node || c->out->history);
+    for (int i = 0; i < fy_ops[c->op].nin; i++) {
+        const fy_tensor *x = operand(c, i);
+        any = any || (x && (x->node || x->history));
+    }
+    return any && fy_is_grad_enabled();
+}
+
+bool fy_records(const fy_call *c)
+{
+    if (!may_record(c)) return false;
+    if (c->out && (fy_needs_grad(c->out) || fy_base_needs_grad(c->out))) return true;
+    for (int i = 0; i < fy_ops[c->op].nin; i++)
+        if (fy_op_is_differentiable(c->op, i) && fy_needs_grad(operand(c, i))) return true;
+    return false;
+}
+
+/* What the gradients of the operands that need one read. */
+static unsigned reads_of(const fy_call *c)
+{
+    unsigned reads = 0;
+    for (int i = 0; i < fy_ops[c->op].nin; i++)
+        if (fy_needs_grad(operand(c, i))) reads |= fy_op_gradient_reads(c->op, i);
+    return reads;
+}
+
+bool fy_record_begin(const fy_call *c, fy_tensor **target)
+{
+    *target = NULL;
+    if (!c->out) return true;
+    if (!fy_check(c->at, 0, c->out) || !fy_graph_check_written(c->at, c->out)) return false;
+    if (!(reads_of(c) & 1) || operand(c, 0) != c->out) return true;
+    *target = fy_compute(&(fy_call){.at = c->at, .op = FY_OP_clone, .in = {c->in[0]}});
+    return *target;
+}
+
+void fy_record(const fy_call *c, fy_tensor *out, fy_tensor *target)
+{
+    int nin = fy_ops[c->op].nin;
+    if (out && fy_dtype_is_real(out->dtype)) {
+        unsigned reads = reads_of(c);
+        fy_node *node = fy_node_make(c->at, c->op, out, nin ? nin : 1);
+        if (nin == 0) fy_node_link(node, 0, out); /* fill */
+        for (int i = 0; i < nin; i++) {
+            fy_tensor *x = operand(c, i);
+            if (fy_op_is_differentiable(c->op, i)) fy_node_link(node, i, x);
+            if (!x) node->saved[i].is = c->in[i];
+            else if (reads & 1u << i) fy_node_save(node, i, x == c->out ? target : x);
+        }
+        if (reads & 1u << FY_READS_RESULT) fy_node_save(node, FY_RESULT, out);
+        node->dims = c->dims;
+        node->keepdim = c->keepdim;
+        memcpy(node->real, c->real, sizeof node->real);
+        memcpy(node->integer, c->integer, sizeof node->integer);
+        fy_node_finish(node, out, c->out != NULL);
+    }
+    fy_tensor_release(c->at, target, FY_WORD_free);
+}
+
+/* An empty 1-D tensor joins with anything. */
+static int64_t *sizes_along(size_t n, fy_tensor *const *x, int64_t dim)
+{
+    int64_t *sizes = malloc(n * sizeof *sizes);
+    if (!sizes) fy_out_of_memory("a node of the autograd graph");
+    for (size_t i = 0; i < n; i++) sizes[i] = dim < x[i]->ndim ? x[i]->shape[dim] : 0;
+    return sizes;
+}
+
+void fy_record_step(fy_site *at, fy_node_kind kind, fy_tensor *out, size_t n, fy_tensor *const *x, const fy_shape *dims,
+                    bool in_place)
+{
+    bool any = in_place && fy_needs_grad(out);
+    if (!fy_is_grad_enabled() || !fy_dtype_is_real(out->dtype)) return;
+    for (size_t i = 0; i < n && !any; i++) any = fy_needs_grad(x[i]);
+    if (!any) return;
+    fy_node *node = fy_node_make(at, (int)kind, out, (int)n);
+    for (size_t i = 0; i < n; i++) fy_node_link(node, (int)i, x[i]);
+    if (dims) node->dims = *dims;
+    if (kind == FY_NODE_JOIN && !dims->dims[1]) node->sizes = sizes_along(n, x, dims->dims[0]);
+    fy_node_finish(node, out, in_place);
+}

@@ -1,0 +1,304 @@
+/* graph.c: nodes of the autograd graph: what they save, how they are linked and released. Emits graph; nothing else
+ * does. */
+#include "graph.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device.h"
+#include "dtype.h"
+#include "error.h"
+#include "grad_mode.h"
+#include "lock.h"
+#include "out_of_memory.h"
+#include "shape.h"
+#include "site.h"
+#include "storage.h"
+
+static uint32_t last_id;
+
+/* ---- names ---- */
+
+static const char *kind_name(int op)
+{
+    static const char *const names[] = {
+        [FY_NODE_LEAF - FY_OP_COUNT] = "leaf",       [FY_NODE_RESHAPE - FY_OP_COUNT] = "view",
+        [FY_NODE_PERMUTE - FY_OP_COUNT] = "permute", [FY_NODE_EXPAND - FY_OP_COUNT] = "expand",
+        [FY_NODE_PART - FY_OP_COUNT] = "slice",      [FY_NODE_TO - FY_OP_COUNT] = "to",
+        [FY_NODE_COPY - FY_OP_COUNT] = "copy",       [FY_NODE_JOIN - FY_OP_COUNT] = "cat",
+        [FY_NODE_WRITE - FY_OP_COUNT] = "write",     [FY_NODE_VIEWED - FY_OP_COUNT] = "as_strided",
+    };
+    return op < FY_OP_COUNT ? fy_ops[op].name : names[op - FY_OP_COUNT];
+}
+
+/* log_softmax gives LogSoftmaxBackward0. */
+const char *fy_node_name(const fy_node *node, char *buf, size_t room)
+{
+    size_t n = 0;
+    bool upper = true;
+    if (node->op == FY_NODE_TO) return "ToCopyBackward0";
+    if (node->op == FY_NODE_COPY) return "CopyBackwards";
+    if (node->op == FY_NODE_WRITE) return "CopySlices";
+    for (const char *c = kind_name(node->op); *c && n + 1 < room; c++) {
+        if (*c != '_') buf[n++] = upper ? (char)toupper((unsigned char)*c) : *c;
+        upper = *c == '_';
+    }
+    snprintf(buf + n, room - n, "Backward0");
+    return buf;
+}
+
+/* ---- making ---- */
+
+fy_node *fy_node_make(fy_site *at, int op, const fy_tensor *out, int n)
+{
+    fy_node *node = calloc(1, sizeof *node + (size_t)n * sizeof *node->next);
+    if (!node) fy_out_of_memory("a node of the autograd graph");
+    node->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+    node->refs = 1;
+    node->op = op;
+    node->at = at;
+    node->tensor = out->id;
+    node->name = out->name;
+    node->is = fy_geometry_of(out);
+    node->dev = out->storage->dev;
+    node->n = n;
+    return node;
+}
+
+static bool needs_gradient(const fy_node *node) { return node && (node->op != FY_NODE_LEAF || node->requires_grad); }
+
+static bool is_required_leaf(const fy_node *node) { return node && node->op == FY_NODE_LEAF && node->requires_grad; }
+
+static fy_node *retain(fy_node *node)
+{
+    __atomic_add_fetch(&node->refs, 1, __ATOMIC_RELAXED);
+    return node;
+}
+
+void fy_node_link(fy_node *node, int i, fy_tensor *operand)
+{
+    fy_node *next = operand ? fy_node_of(operand) : NULL;
+    if (needs_gradient(next)) node->next[i] = retain(next);
+}
+
+fy_tensor *fy_tensor_alias(fy_site *at, const fy_tensor *x, const fy_geometry *g, const char *name)
+{
+    __atomic_add_fetch(&x->storage->refs, 1, __ATOMIC_RELAXED);
+    return fy_tensor_make(at, x->storage, g, name, x->id, false);
+}
+
+/* An operand that is passed twice is saved once. */
+static fy_tensor *handle_of(const fy_node *node, const fy_tensor *x)
+{
+    for (int i = 0; i <= FY_MAX_INPUTS; i++)
+        if (node->saved[i].is.tensor && node->saved[i].of == x->id) return fy_tensor_retain(node->saved[i].is.tensor);
+    return fy_tensor_save(node->at, x);
+}
+
+void fy_node_save(fy_node *node, int i, const fy_tensor *x)
+{
+    fy_storage *s = x->storage;
+    uint32_t version = fy_storage_version(s), made = __atomic_load_n(&s->made, __ATOMIC_RELAXED);
+    node->saved[i] = (fy_saved){.is = fy_arg_tensor(handle_of(node, x)),
+                                .of = x->id,
+                                .version = version,
+                                .of_leaf = is_required_leaf(x->is_view ? x->history->node : x->node),
+                                .base = made == FY_NOT_MADE ? version : made};
+    __atomic_store_n(&s->saved_by, node->at, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&s->saves, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- events ---- */
+
+void fy_node_emit(fy_site *at, const fy_node *node, fy_word what)
+{
+    uint32_t saves[FY_MAX_INPUTS + 1], *next;
+    size_t n = 0;
+    fy_ref list = 0;
+    if (!fy_log_is_on()) return;
+    for (int i = 0; i <= FY_MAX_INPUTS; i++)
+        if (node->saved[i].is.tensor && (n == 0 || saves[n - 1] != node->saved[i].is.tensor->id))
+            saves[n++] = node->saved[i].is.tensor->id;
+    next = node->n ? fy_ref_alloc((size_t)node->n * sizeof *next, &list) : NULL;
+    for (int i = 0; next && i < node->n; i++) next[i] = node->next[i] ? node->next[i]->id : 0;
+    FY_EMIT(at, graph, .node = node->id, .what = (uint8_t)what, .op = fy_ref_str(kind_name(node->op)),
+            .tensor = node->tensor, .saves = n ? fy_ref_bytes(saves, n * sizeof *saves) : 0, .next = list);
+}
+
+/* ---- tensors and nodes ---- */
+
+/* An op in place on a view: its base gets a node that runs the op's own on the view. The view's and those of the base's
+ * other views are made when they are asked for. Operand 0 is the target. */
+static void write_through(fy_node *node, const fy_tensor *view, fy_history *h)
+{
+    fy_tensor base = {.id = h->tensor, .storage = view->storage, .dtype = h->is.dtype};
+    fy_node *write = fy_node_make(node->at, FY_NODE_WRITE, &base, node->n > 1 ? node->n : 1);
+    write->is = h->is;
+    write->part = fy_geometry_of(view);
+    write->inner = node;
+    write->next[0] = h->node; /* takes over the reference */
+    for (int i = 1; i < node->n; i++)
+        if (node->next[i]) write->next[i] = retain(node->next[i]);
+    fy_node_emit(node->at, write, FY_WORD_make);
+    h->node = write;
+    h->writes++;
+}
+
+void fy_node_finish(fy_node *node, fy_tensor *out, bool in_place)
+{
+    fy_history *h = in_place ? out->history : NULL;
+    fy_node_emit(node->at, node, FY_WORD_make);
+    if (h && out->is_view) {
+        write_through(node, out, h);
+        return;
+    }
+    if (h) {
+        fy_node_release(node->at, h->node);
+        h->node = retain(node);
+        out->history_seen = ++h->writes;
+    }
+    if (in_place && out->node) node->retains_grad = out->node->retains_grad;
+    fy_node_release(node->at, out->node);
+    out->node = node;
+}
+
+fy_node *fy_node_of(fy_tensor *x)
+{
+    fy_history *h = x->history;
+    if (!h || h->writes == x->history_seen) return x->node;
+    fy_node *old = x->node;
+    x->history_seen = h->writes;
+    if (!x->is_view) {
+        x->node = h->node ? retain(h->node) : NULL;
+    } else {
+        fy_node *node = fy_node_make(h->node->at, FY_NODE_VIEWED, x, 1);
+        node->next[0] = retain(h->node);
+        node->part = h->is; /* of the base */
+        fy_node_emit(node->at, node, FY_WORD_make);
+        x->node = node;
+    }
+    if (old) fy_node_release(old->at, old);
+    return x->node;
+}
+
+bool fy_needs_grad(fy_tensor *x)
+{
+    return x && x->magic == FY_ALIVE && (x->node || x->history) && needs_gradient(fy_node_of(x));
+}
+
+bool fy_base_needs_grad(const fy_tensor *x) { return x->is_view && x->history && needs_gradient(x->history->node); }
+
+/* ---- views ---- */
+
+fy_history *fy_history_retain(fy_history *h)
+{
+    __atomic_add_fetch(&h->refs, 1, __ATOMIC_RELAXED);
+    return h;
+}
+
+void fy_history_release(fy_site *at, fy_history *h)
+{
+    if (!h || __atomic_sub_fetch(&h->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+    fy_node_release(at, h->node);
+    free(h);
+}
+
+static fy_history *history_of(fy_tensor *base)
+{
+    if (base->history) return base->history;
+    fy_history *h = calloc(1, sizeof *h);
+    if (!h) fy_out_of_memory("the history of a tensor");
+    h->refs = 1;
+    h->is = fy_geometry_of(base);
+    h->tensor = base->id;
+    h->node = base->node ? retain(base->node) : NULL;
+    return base->history = h;
+}
+
+void fy_graph_view(fy_site *at, fy_tensor *x, fy_tensor *view, fy_node_kind kind, const fy_shape *dims)
+{
+    bool tracked = fy_is_grad_enabled() && fy_needs_grad(x) && fy_dtype_is_real(view->dtype);
+    view->history = fy_history_retain(history_of(x));
+    view->history_seen = view->history->writes;
+    view->is_view = true;
+    if (!tracked) return;
+    fy_node *node = fy_node_make(at, kind, view, 1);
+    fy_node_link(node, 0, x);
+    node->dims = *dims;
+    fy_node_finish(node, view, false);
+}
+
+bool fy_graph_check_written(fy_site *at, fy_tensor *x)
+{
+    const fy_node *base = x->history && x->is_view ? x->history->node : NULL;
+    const char *hint = "change its values with FY_NO_GRAD { ... }, or write into a new tensor";
+    if (!fy_is_grad_enabled()) return true;
+    if (is_required_leaf(base))
+        return fy_fail_about(at, "grad", hint, 1, &x,
+                             "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    if (fy_base_needs_grad(x) && !fy_needs_grad(x))
+        return fy_fail_about(at, "grad", "make the view outside FY_NO_GRAD, or write inside it, too", 1, &x,
+                             "A view was created in no_grad mode and is being modified inplace with grad mode "
+                             "enabled.");
+    if (!is_required_leaf(x->node)) return true;
+    return fy_fail_about(at, "grad", hint, 1, &x,
+                         "a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+/* ---- leaves ---- */
+
+void fy_graph_require(fy_site *at, fy_tensor *x, bool on)
+{
+    if (!x->node && on) {
+        x->node = fy_node_make(at, FY_NODE_LEAF, x, 0);
+        if (x->history && !x->is_view) x->history->node = retain(x->node);
+        x->node->requires_grad = true;
+        fy_node_emit(at, x->node, FY_WORD_make);
+    }
+    if (x->node) x->node->requires_grad = on;
+}
+
+/* ---- releasing ---- */
+
+void fy_node_release_saved(fy_site *at, fy_node *node)
+{
+    bool any = false;
+    for (int i = 0; i <= FY_MAX_INPUTS; i++) {
+        fy_tensor *x = node->saved[i].is.tensor;
+        if (!x) continue;
+        any = node->released = true;
+        node->saved[i].is.tensor = NULL;
+        __atomic_sub_fetch(&x->storage->saves, 1, __ATOMIC_RELAXED);
+        fy_tensor_release(at, x, FY_WORD_graph);
+    }
+    if (any) FY_EMIT(at, graph, .node = node->id, .what = FY_WORD_release, .op = fy_ref_str(kind_name(node->op)));
+    if (node->inner) fy_node_release_saved(at, node->inner);
+}
+
+/* Not recursive: a graph may be a million nodes deep. */
+void fy_node_release(fy_site *at, fy_node *node)
+{
+    fy_node **stack = NULL;
+    size_t n = 0, room = 0;
+    while (node) {
+        if (__atomic_sub_fetch(&node->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+            fy_node_release_saved(at, node);
+            fy_tensor_release(at, node->grad, FY_WORD_graph);
+            for (int i = 0; i <= node->n; i++) {
+                fy_node *behind = i < node->n ? node->next[i] : node->inner;
+                if (!behind) continue;
+                if (n == room) {
+                    room = room ? room * 2 : 64;
+                    stack = realloc(stack, room * sizeof(fy_node *));
+                    if (!stack) fy_out_of_memory("the nodes of an autograd graph");
+                }
+                stack[n++] = behind;
+            }
+            free(node->sizes);
+            free(node);
+        }
+        node = n ? stack[--n] : NULL;
+    }
+    free(stack);
+}
