@@ -3,10 +3,14 @@
 #include <math.h>
 
 #include "cpu.h"
+#include "cpu_float.h"
 #include "dtype.h"
 #include "offset.h"
 #include "op.h"
 #include "run_work.h"
+#include "thread_pool.h"
+
+enum { GRAIN = 1 << 14 }; /* elements worth a thread */
 
 #define MAP(op, ...) \
     void fy_host_##op(fy_run_work *w) { fy_map_any(w, &(fy_loops){__VA_ARGS__}); }
@@ -56,14 +60,39 @@ static void softmax_row(const row *g, const row *r, const row *out, int64_t n, b
         put(out, i, logarithm ? get(g, i) - exp(get(r, i)) * sum : get(r, i) * (get(g, i) - sum));
 }
 
+/* Contiguous floats. */
+FY_CLONES static void float_row(int64_t n, const float *g, const float *r, float *out, bool logarithm)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)(logarithm ? g[i] : g[i] * r[i]);
+    float all = (float)sum;
+    if (logarithm) FY_IVDEP for (int64_t i = 0; i < n; i++) out[i] = g[i] - fy_exp_float(r[i]) * all;
+    else FY_IVDEP for (int64_t i = 0; i < n; i++) out[i] = r[i] * (g[i] - all);
+}
+
+typedef struct rows {
+    fy_run_work *w;
+    int64_t n; /* of each */
+    bool logarithm;
+} rows;
+
+static void some_rows(int64_t from, int64_t to, void *context)
+{
+    const rows *k = context;
+    fy_run_work *w = k->w;
+    for (int64_t i = from; i < to; i++) {
+        row g = row_of(&w->in[0], i), r = row_of(&w->in[1], i), out = row_of(&w->out, i);
+        if (w->dtype == FY_FLOAT32 && g.step == 1 && r.step == 1 && out.step == 1)
+            float_row(k->n, (float *)g.data + g.at, (float *)r.data + r.at, (float *)out.data + out.at, k->logarithm);
+        else softmax_row(&g, &r, &out, k->n, k->logarithm);
+    }
+}
+
 static void softmax_backward(fy_run_work *w, bool logarithm)
 {
     const fy_layout *l = &w->out.layout;
-    int64_t n = l->shape[l->ndim - 1];
-    for (int64_t i = 0; n > 0 && i < l->numel / n; i++) {
-        row g = row_of(&w->in[0], i), r = row_of(&w->in[1], i), out = row_of(&w->out, i);
-        softmax_row(&g, &r, &out, n, logarithm);
-    }
+    rows k = {w, l->shape[l->ndim - 1], logarithm};
+    if (l->numel > 0) fy_thread_pool_run(l->numel / k.n, GRAIN / k.n + 1, some_rows, &k);
 }
 
 void fy_host_softmax_backward(fy_run_work *w) { softmax_backward(w, false); }

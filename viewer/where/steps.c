@@ -52,6 +52,7 @@ struct steps {
     int count, room;
     newest_step call;
     uint64_t results; /* values of results that were logged since: of the next step (www/model/steps.js) */
+    bool is_backward; /* is a backward pass running? */
     newest_line line;
     file *files; /* files[0] is none */
     int file_count, file_room;
@@ -227,6 +228,12 @@ static bool is_always(int kind)
 {
     return kind == FY_KIND_source || kind == FY_KIND_complete || kind == FY_KIND_values || kind == FY_KIND_name;
 }
+static bool is_of_graph(const fy_event *e)
+{
+    return (e->kind == FY_KIND_tensor && e->is.tensor.saved) || e->kind == FY_KIND_grad ||
+           (e->kind == FY_KIND_graph && e->is.graph.what != FY_WORD_run) ||
+           (e->kind == FY_KIND_drop && e->is.drop.why == FY_WORD_graph);
+}
 static bool is_leaving(int kind) { return kind == FY_KIND_drop || kind == FY_KIND_free; }
 
 static bool is_hidden_wait(const fy_event *e)
@@ -313,7 +320,8 @@ static bool joins(const steps *s, const fy_event *e, int number)
     const step *of = &s->all[s->count - 1];
     const newest_step *c = &s->call;
     int kind = e->kind;
-    if (is_always(kind)) return true;
+    if (is_always(kind) || is_of_graph(e)) return true;
+    if (of->kind == FY_KIND_graph && kind != FY_KIND_backward) return kind != FY_KIND_graph;
     if (kind == FY_KIND_lost) return of->kind == FY_KIND_lost;
     if (kind == FY_KIND_check || kind == FY_KIND_grade) return of->kind == FY_KIND_check;
     if (kind == FY_KIND_end) return of->kind == FY_KIND_error;
@@ -327,6 +335,7 @@ static bool joins(const steps *s, const fy_event *e, int number)
 static void note(step *of, newest_step *c, const fy_event *e)
 {
     fy_use one;
+    if (of->kind == FY_KIND_graph) return;
     if (e->kind == FY_KIND_alloc) {
         of->kind = FY_KIND_alloc;
         of->storage = e->is.alloc.storage;
@@ -349,7 +358,7 @@ static void extend(steps *s, const fy_event *e, int number)
     step *of = &s->all[s->count - 1];
     newest_step *c = &s->call;
     of->to = e->seq;
-    if (is_always(e->kind)) return;
+    if (is_always(e->kind) || is_of_graph(e)) return;
     if (e->line && !of->line) of->line = e->line, of->file = number;
     note(of, c, e);
     c->prepares = c->prepares && is_preparing(e);
@@ -374,7 +383,8 @@ void steps_add(steps *s, const fy_event *e)
     }
     s->results = 0;
     extend(s, e, number);
-    int from = learn(s, e, s->count - 1);
+    if (e->kind == FY_KIND_backward) s->is_backward = e->is.backward.what == FY_WORD_begin;
+    int from = s->is_backward || is_of_graph(e) ? -1 : learn(s, e, s->count - 1);
     if (from >= 0) join(s, from);
 }
 

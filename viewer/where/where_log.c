@@ -75,6 +75,16 @@ static bool is_variable(fy_bytes name)
 
 /* ---- tensors ---- */
 
+/* The handle by which the autograd graph keeps a tensor, as www/model/loop_names.js calls it. */
+static int saved_name(where *w, uint32_t id)
+{
+    char text[256];
+    int at = map_find(&w->handle_ids, id), number = at >= 0 ? w->handles.all[at].name : 0;
+    const char *name = at >= 0 ? w->names.all[number] : "";
+    int n = snprintf(text, sizeof text, "%.200s%s(saved)", name, *name ? " " : "");
+    return intern(w, text, (size_t)n);
+}
+
 static int add_dims(where *w, const fy_event *e, fy_ref shape, fy_ref strides, int *rank)
 {
     int64_t n;
@@ -98,12 +108,12 @@ static void add_tensor(where *w, const fy_event *e)
                 .from = e->seq,
                 .until = NEVER,
                 .renamed = NEVER};
-    h.name = iteration_name(w, e, name);
+    h.name = t->saved ? saved_name(w, t->view_of) : iteration_name(w, e, name);
     h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
     h.dims = add_dims(w, e, t->shape, t->strides, &h.rank);
     int number = PUSH(w, handles, h);
     *map_at(&w->handle_ids, t->tensor) = number;
-    if (!e->fn || !is_variable(name)) return;
+    if (!e->fn || t->saved || !is_variable(name)) return;
     int *variable = map_at(&w->variable_ids, site_of(e, name, 0) + e->th);
     if (*variable >= 0 && w->handles.all[*variable].name == h.name) w->handles.all[*variable].renamed = e->seq;
     *variable = number;

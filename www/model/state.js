@@ -97,16 +97,16 @@ const on = {
   tensor(s, e) {
     const id = int(e.tensor);
     const storage = s.storages.get(int(e.storage));
-    let name = iterationName(s.iterations, e, s.sources);
-    if (e.saved === true) name = savedName(s.tensors.get(int(e.view_of))?.name); // the graph's handle is no variable
+    const isSaved = e.saved === true; // the graph's handle is no variable
+    const name = isSaved ? savedName(s.tensors.get(int(e.view_of))?.name) : iterationName(s.iterations, e, s.sources);
     s.tensors.set(id, {
       id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
       created: site(e), fn: text(e.fn), th: int(e.th), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to, declared}: its variable was assigned again, the tensor `to`, or is a new one now
     });
-    if (e.saved !== true) assign(s, id, e);
+    if (!isSaved) assign(s, id, e);
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });
-    if (storage && name && e.saved !== true) nameLineage(s, storage, name);
+    if (storage && name && !isSaved) nameLineage(s, storage, name);
   },
 
   name(s, e) {
