@@ -221,6 +221,57 @@ TEST(equal_maxima_share_and_a_dimension_chooses_the_first)
     }
 }
 
+TEST(operands_that_are_written_are_saved_as_they_were)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = two(), *x = fy_mul(w, 2), *h = fy_mul(w, 1);
+        fy_div_(x, x);
+        fy_addcmul_(h, h, h);
+        assert_true(fy_backward(fy_sum(fy_add(x, h))));
+        assert_true(HOLDS(fy_grad(w), 3, 5)); /* of x: 0; of h = w + w * w: 1 + 2 * w */
+        fy_tensor *y = fy_mul(w, 1), *same = fy_view(y, (2));
+        fy_mul_(y, same);
+        assert_false(fy_backward(fy_sum(y)));
+        assert_true(failed_with("modified by an inplace operation"));
+        fy_tensor *z = fy_mul(w, 1);
+        fy_mul_(z, fy_detach(z));
+        assert_false(fy_backward(fy_sum(z)));
+        assert_true(failed_with("modified by an inplace operation"));
+    }
+}
+
+TEST(retained_gradients_follow_writes_in_place)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = two(), *h = fy_mul(w, 2);
+        fy_retain_grad(h);
+        fy_mul_(fy_narrow(h, 0, 0, 1), 3);
+        assert_true(fy_backward(fy_sum(h)));
+        assert_true(HOLDS(fy_grad(h), 1, 1) && HOLDS(fy_grad(w), 6, 2));
+    }
+}
+
+TEST(what_a_pass_gets_is_checked)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = two(), *y = fy_mul(fy_cuda(w), 2), *loss = fy_sum(fy_mul(w, w)),
+                  *empty = fy_slice(w, 0, 0, 0, 5);
+        assert_false(fy_backward(y, .gradient = fy_ones((2))));
+        assert_true(failed_with("invalid gradient at index 0 - expected device cuda:0 but got cpu"));
+        assert_true(fy_backward(fy_sum(empty)));
+        assert_true(HOLDS(fy_grad(w), 0, 0));
+        fy_requires_grad_(w, false);
+        assert_true(fy_backward(loss));
+        assert_true(HOLDS(fy_grad(w), 0, 0)); /* it asks for none any more */
+    }
+}
+
 /* ---- what the graph holds ---- */
 
 TEST(the_graph_lives_as_long_as_its_result)
@@ -333,7 +384,8 @@ TEST(nodes_passes_and_gradients_are_events)
         const cJSON *grad = event_of("grad", 0);
         assert_int_equal(number_of(grad, "leaf"), w->id);
         assert_int_equal(number_of(grad, "tensor"), fy_grad(w)->id);
-        assert_string_equal(text_of(event_of("name", 0), "name"), "w.grad");
+        assert_string_equal(text_of(event_of("name", 0), "name"), "grad of e");
+        assert_string_equal(text_of(event_of("name", 1), "name"), "w.grad");
         fy_backward(fy_sum(w));
         since();
         fy_backward(fy_sum(w));
@@ -371,6 +423,9 @@ int main(void)
         cmocka_unit_test(a_saved_tensor_that_was_written_is_named),
         cmocka_unit_test(a_leaf_is_written_under_no_grad_only),
         cmocka_unit_test(equal_maxima_share_and_a_dimension_chooses_the_first),
+        cmocka_unit_test(operands_that_are_written_are_saved_as_they_were),
+        cmocka_unit_test(retained_gradients_follow_writes_in_place),
+        cmocka_unit_test(what_a_pass_gets_is_checked),
         cmocka_unit_test(the_graph_lives_as_long_as_its_result),
         cmocka_unit_test(a_freed_variable_is_an_error_with_its_bytes_saved),
         cmocka_unit_test(live_bytes_stay_flat_over_steps),

@@ -105,7 +105,8 @@ static bool keep(fy_site *at, fy_node *node, fy_tensor *g)
 
 bool fy_gradient_store(fy_site *at, fy_node *node, fy_tensor *g)
 {
-    bool ok = node->grad ? add_to(at, node, g) : keep(at, node, g);
+    bool unwanted = node->op == FY_NODE_LEAF && !node->requires_grad; /* switched off since the call was recorded */
+    bool ok = unwanted || (node->grad ? add_to(at, node, g) : keep(at, node, g));
     fy_tensor_release(at, g, FY_WORD_graph);
     return ok;
 }

@@ -72,18 +72,17 @@ static bool fail_modified(fy_site *at, const fy_node *node, const fy_saved *save
     const fy_tensor *x = saved->is.tensor;
     uint32_t now = fy_storage_version(x->storage) - saved->base, then = saved->version - saved->base;
     fy_geometry g = fy_geometry_of(x);
-    return fy_fail_about(at, "grad",
-                         fy_hint("%s%s needs %s as it was: write into a new tensor instead, or before that call",
-                                 node->at->call, fy_line_text(node->at, at, line, sizeof line),
-                                 fy_tensor_label(x, label, sizeof label)),
-                         1, (fy_tensor *[]){saved->is.tensor},
-                         "one of the variables needed for gradient computation has been modified by an inplace "
-                         "operation: [torch.%s%sTensor "
-                         "%s]%s%s, is at version %u; expected version %u instead.",
-                         x->storage->dev->number ? "cuda." : "", fy_dtype_torch(x->dtype),
-                         fy_shape_text(g.shape.dims, g.shape.ndim, "[]", shape, sizeof shape),
-                         saved == &node->saved[FY_RESULT] ? ", which is output 0 of " : "",
-                         saved == &node->saved[FY_RESULT] ? fy_node_name(node, name, sizeof name) : "", now, then);
+    return fy_fail(at, "grad",
+                   fy_hint("%s%s needs %s as it was: write into a new tensor instead, or before that call",
+                           node->at->call, fy_line_text(node->at, at, line, sizeof line),
+                           fy_tensor_label(x, label, sizeof label)),
+                   "one of the variables needed for gradient computation has been modified by an inplace "
+                   "operation: [torch.%s%sTensor "
+                   "%s]%s%s, is at version %u; expected version %u instead.",
+                   x->storage->dev->number ? "cuda." : "", fy_dtype_torch(x->dtype),
+                   fy_shape_text(g.shape.dims, g.shape.ndim, "[]", shape, sizeof shape),
+                   saved == &node->saved[FY_RESULT] ? ", which is output 0 of " : "",
+                   saved == &node->saved[FY_RESULT] ? fy_node_name(node, name, sizeof name) : "", now, then);
 }
 
 static bool check_node(fy_site *at, const fy_node *node)
@@ -125,8 +124,8 @@ static bool deliver(fy_site *at, fy_node *to, fy_tensor *g)
     if (g && to->arriving) {
         fy_tensor *sum = fy_gradient_sum(at, to->arriving, g);
         fy_tensor_release(at, g, FY_WORD_graph);
-        if (!sum) return false;
         to->arriving = sum;
+        if (!sum) return false;
     } else if (g) {
         to->arriving = g;
     }
@@ -164,6 +163,14 @@ static bool run_node(const pass *p, fy_node *node, fy_tensor *g)
     return ok;
 }
 
+/* "grad of hidden", for who looks at the log. */
+static void name_arriving(fy_site *at, const fy_node *node, fy_tensor *g)
+{
+    char name[80];
+    if (!fy_log_is_on() || !node->name || g->name) return;
+    if (snprintf(name, sizeof name, "grad of %s", node->name) < (int)sizeof name) fy_tensor_rename(at, g, name);
+}
+
 /* A node that no gradient reached passes none on. */
 static void skip(fy_node *node)
 {
@@ -181,6 +188,7 @@ static bool run(const pass *p)
         node->arriving = NULL;
         if (!g) skip(node);
         if (!g) continue;
+        name_arriving(p->at, node, g);
         if (node->retains_grad || node->op == FY_NODE_LEAF) ok = fy_gradient_store(p->at, node, fy_tensor_retain(g));
         if (ok && node->op != FY_NODE_LEAF) ok = run_node(p, node, g);
         else fy_tensor_release(p->at, g, FY_WORD_graph);
@@ -222,6 +230,11 @@ static fy_tensor *first_gradient(fy_site *at, fy_tensor *x, fy_tensor *given)
             "of torch.Size(%s).",
             fy_shape_text(other.shape.dims, other.shape.ndim, "[]", got, sizeof got),
             fy_shape_text(g.shape.dims, g.shape.ndim, "[]", want, sizeof want));
+    if (given->storage->dev != x->storage->dev && given->ndim > 0)
+        return fy_fail_about(at, "device_mismatch",
+                             fy_hint("copy it first: fy_to(gradient, \"%s\")", x->storage->dev->name), 2,
+                             (fy_tensor *[]){x, given}, "invalid gradient at index 0 - expected device %s but got %s",
+                             x->storage->dev->name, given->storage->dev->name);
     return as_operand(at, x->node, given);
 }
 

@@ -222,12 +222,23 @@ fy_tensor *fy_compute(const fy_call *c)
     return p.result.dtype == c->out->dtype ? dispatch_in_place(c, &p) : dispatch_through_temporary(c);
 }
 
+/* Is an operand part of a graph? Nearly every call ends here if no gradients are asked for. */
+static inline bool meets_graph(const fy_call *c)
+{
+    if (c->out && (c->out->node || c->out->history)) return true;
+    for (int i = 0; i < fy_ops[c->op].nin; i++) {
+        const fy_tensor *x = c->in[i].tensor;
+        if (x && (x->node || x->history)) return true;
+    }
+    return false;
+}
+
 fy_tensor *fy_dispatch(const fy_call *c)
 {
-    fy_tensor *target;
-    if (!fy_records(c)) return fy_compute(c);
-    if (!fy_record_begin(c, &target)) return NULL;
+    fy_before before;
+    if (!meets_graph(c) || !fy_records(c)) return fy_compute(c);
+    if (!fy_record_begin(c, &before)) return NULL;
     fy_tensor *out = fy_compute(c);
-    fy_record(c, out, target);
+    fy_record(c, out, &before);
     return out;
 }

@@ -66,12 +66,16 @@ fy_tensor *fy_compute(const fy_call *c);  /* only computes it: a step of another
 /* Runs `w` into `out`, whose reference the caller keeps, and records it; false after an error. */
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
 
+/* What an op in place overwrites, and its gradient reads. */
+typedef struct fy_before {
+    fy_tensor *target; /* a copy; NULL: no gradient reads it */
+    uint32_t version;  /* of the target's storage */
+} fy_before;
 /* record.c: the autograd graph. Does the call belong to it? begin: false after an error: the target must not be
- * written; *target: its contents before the call, where a gradient reads them. fy_record takes over the reference, and
- * records nothing if the call failed (out is NULL). */
+ * written. fy_record takes over the reference in *before, and records nothing if the call failed (out is NULL). */
 bool fy_records(const fy_call *c);
-bool fy_record_begin(const fy_call *c, fy_tensor **target);
-void fy_record(const fy_call *c, fy_tensor *out, fy_tensor *target);
+bool fy_record_begin(const fy_call *c, fy_before *before);
+void fy_record(const fy_call *c, fy_tensor *out, const fy_before *before);
 void fy_record_step(fy_site *at, fy_node_kind kind, fy_tensor *out, size_t n, fy_tensor *const *x, const fy_shape *dims,
                     bool in_place); /* calls of several ops, as one node: kind, dims as in graph.h */
 

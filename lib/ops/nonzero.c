@@ -56,7 +56,7 @@ static fy_tensor *dispatch_counted(fy_call *c, fy_tensor *x, fy_tensor *counts)
     c->name = fy_name_for(c->at, NULL);
     fy_tensor *out = fy_compute(c);
     c->in[0] = fy_arg_tensor(x);
-    if (fy_records(c)) fy_record(c, out, NULL);
+    if (fy_records(c)) fy_record(c, out, &(fy_before){0});
     fy_tensor_release(c->at, counts, FY_WORD_free);
     return fy_scope_track(out);
 }

@@ -12,20 +12,9 @@
 
 static fy_tensor *operand(const fy_call *c, int i) { return c->in[i].is_tensor ? c->in[i].tensor : NULL; }
 
-/* Nearly every call ends here if no gradients are asked for. */
-static bool may_record(const fy_call *c)
-{
-    bool any = c->out && (c->out->node || c->out->history);
-    for (int i = 0; i < fy_ops[c->op].nin; i++) {
-        const fy_tensor *x = operand(c, i);
-        any = any || (x && (x->node || x->history));
-    }
-    return any && fy_is_grad_enabled();
-}
-
 bool fy_records(const fy_call *c)
 {
-    if (!may_record(c)) return false;
+    if (!fy_is_grad_enabled()) return false;
     if (c->out && (fy_needs_grad(c->out) || fy_base_needs_grad(c->out))) return true;
     for (int i = 0; i < fy_ops[c->op].nin; i++)
         if (fy_op_is_differentiable(c->op, i) && fy_needs_grad(operand(c, i))) return true;
@@ -41,17 +30,29 @@ static unsigned reads_of(const fy_call *c)
     return reads;
 }
 
-bool fy_record_begin(const fy_call *c, fy_tensor **target)
+bool fy_record_begin(const fy_call *c, fy_before *before)
 {
-    *target = NULL;
+    *before = (fy_before){0};
     if (!c->out) return true;
     if (!fy_check(c->at, 0, c->out) || !fy_graph_check_written(c->at, c->out)) return false;
-    if (!(reads_of(c) & 1) || operand(c, 0) != c->out) return true;
-    *target = fy_compute(&(fy_call){.at = c->at, .op = FY_OP_clone, .in = {c->in[0]}});
-    return *target;
+    before->version = fy_storage_version(c->out->storage);
+    unsigned reads = reads_of(c);
+    bool reads_target = false;
+    for (int i = 0; i < fy_ops[c->op].nin; i++) reads_target |= (reads & 1u << i) && operand(c, i) == c->out;
+    if (!reads_target) return true;
+    before->target = fy_compute(&(fy_call){.at = c->at, .op = FY_OP_clone, .in = {fy_arg_tensor(c->out)}});
+    return before->target;
 }
 
-void fy_record(const fy_call *c, fy_tensor *out, fy_tensor *target)
+/* Another handle on the bytes that the call has overwritten is saved as of before: the pass will find it changed. */
+static void save(fy_node *node, int i, const fy_call *c, fy_tensor *x, const fy_before *before)
+{
+    bool is_target = c->out && x == c->out;
+    fy_node_save(node, i, is_target ? before->target : x);
+    if (c->out && !is_target && x->storage == c->out->storage) node->saved[i].version = before->version;
+}
+
+void fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
 {
     int nin = fy_ops[c->op].nin;
     if (out && fy_dtype_is_real(out->dtype)) {
@@ -62,7 +63,7 @@ void fy_record(const fy_call *c, fy_tensor *out, fy_tensor *target)
             fy_tensor *x = operand(c, i);
             if (fy_op_is_differentiable(c->op, i)) fy_node_link(node, i, x);
             if (!x) node->saved[i].is = c->in[i];
-            else if (reads & 1u << i) fy_node_save(node, i, x == c->out ? target : x);
+            else if (reads & 1u << i) save(node, i, c, x, before);
         }
         if (reads & 1u << FY_READS_RESULT) fy_node_save(node, FY_RESULT, out);
         node->dims = c->dims;
@@ -71,7 +72,7 @@ void fy_record(const fy_call *c, fy_tensor *out, fy_tensor *target)
         memcpy(node->integer, c->integer, sizeof node->integer);
         fy_node_finish(node, out, c->out != NULL);
     }
-    fy_tensor_release(c->at, target, FY_WORD_free);
+    fy_tensor_release(c->at, before->target, FY_WORD_free);
 }
 
 /* An empty 1-D tensor joins with anything. */

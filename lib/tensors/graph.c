@@ -128,6 +128,14 @@ void fy_node_emit(fy_site *at, const fy_node *node, fy_word what)
 
 /* ---- tensors and nodes ---- */
 
+/* fy_retain_grad asked for the gradient of the tensor, whose node is another one now. */
+static void move_retains(fy_node *from, fy_node *to)
+{
+    if (!from || from->op == FY_NODE_LEAF) return;
+    to->retains_grad = from->retains_grad;
+    from->retains_grad = false;
+}
+
 /* An op in place on a view: its base gets a node that runs the op's own on the view. The view's and those of the base's
  * other views are made when they are asked for. Operand 0 is the target. */
 static void write_through(fy_node *node, const fy_tensor *view, fy_history *h)
@@ -141,6 +149,7 @@ static void write_through(fy_node *node, const fy_tensor *view, fy_history *h)
     for (int i = 1; i < node->n; i++)
         if (node->next[i]) write->next[i] = retain(node->next[i]);
     fy_node_emit(node->at, write, FY_WORD_make);
+    move_retains(h->node, write);
     h->node = write;
     h->writes++;
 }
@@ -158,7 +167,7 @@ void fy_node_finish(fy_node *node, fy_tensor *out, bool in_place)
         h->node = retain(node);
         out->history_seen = ++h->writes;
     }
-    if (in_place && out->node) node->retains_grad = out->node->retains_grad;
+    if (in_place) move_retains(out->node, node);
     fy_node_release(node->at, out->node);
     out->node = node;
 }
@@ -175,6 +184,7 @@ fy_node *fy_node_of(fy_tensor *x)
         fy_node *node = fy_node_make(h->node->at, FY_NODE_VIEWED, x, 1);
         node->next[0] = retain(h->node);
         node->part = h->is; /* of the base */
+        move_retains(old, node);
         fy_node_emit(node->at, node, FY_WORD_make);
         x->node = node;
     }
@@ -206,14 +216,18 @@ void fy_history_release(fy_site *at, fy_history *h)
 
 static fy_history *history_of(fy_tensor *base)
 {
-    if (base->history) return base->history;
-    fy_history *h = calloc(1, sizeof *h);
+    fy_history *h = __atomic_load_n(&base->history, __ATOMIC_ACQUIRE);
+    if (h) return h;
+    h = calloc(1, sizeof *h);
     if (!h) fy_out_of_memory("the history of a tensor");
     h->refs = 1;
     h->is = fy_geometry_of(base);
     h->tensor = base->id;
     h->node = base->node ? retain(base->node) : NULL;
-    return base->history = h;
+    fy_history *other = NULL; /* of another thread that makes a view of it, too */
+    if (__atomic_compare_exchange_n(&base->history, &other, h, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return h;
+    fy_history_release(base->born, h);
+    return other;
 }
 
 void fy_graph_view(fy_site *at, fy_tensor *x, fy_tensor *view, fy_node_kind kind, const fy_shape *dims)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { loopsOf } from '../../www/model/loops.js';
 import { run } from '../../www/model/run.js';
 import { stepSentence } from '../../www/model/words.js';
 
@@ -32,6 +33,11 @@ test('the step names call, kernels and the gradient stored', () => {
   const relu = events.find((e) => e.kind === 'graph' && e.what === 'run' && e.op === 'relu');
   assert.match(say(stepOf(relu.seq)), /^The gradient of active.* goes back through relu on line \d+\. It runs as threshold_backward on the GPU\. What was kept for it is released\.$/);
   assert.match(say(stepOf(find('grad').seq)), /w2\.grad is the gradient of w2\./);
+});
+
+test('a backward pass is no iteration of its own', () => {
+  const [loop] = loopsOf(one).all;
+  assert.deepEqual(loop.iterations.map((i) => i.n), [1, 2]);
 });
 
 test('what the graph keeps has a name of its own', () => {

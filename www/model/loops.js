@@ -40,7 +40,7 @@ function loops(run) {
 
   function add(e, seq) {
     if (e.kind === 'source') files.set(text(e.path), linesOf(text(e.text)));
-    if (!(e.line > 0) || e.kind === 'complete') return;
+    if (!(e.line > 0) || e.kind === 'complete' || e.kind === 'graph') return; // a backward pass names lines that the program is not at
     const file = files.get(text(e.file));
     const { inside, base } = functionOf(e, seq);
     const chain = file?.lines.get(e.line) ?? [];
@@ -80,7 +80,7 @@ function loops(run) {
 
   // Does event e begin another iteration? inner: the loop in it that the program was in, and still is.
   function isAgain(one, inner, e, seq, source) {
-    if (inner) return false;
+    if (inner || endsScope(e, one)) return false;
     if (e.line < one.last) return true;
     if (!DOES.has(e.kind) || signOf(e) !== one.sign || run.stepOf(seq) === run.stepOf(one.seq)) return false;
     one.seq = seq;
@@ -110,6 +110,7 @@ function loops(run) {
 
   function went(one, e, seq) {
     reach(one.loop.iterations.at(-1), seq, run.timeline.timeOf(seq));
+    if (endsScope(e, one)) return;
     one.last = e.line;
     if (!one.sign && DOES.has(e.kind)) Object.assign(one, { sign: signOf(e), seq });
   }
@@ -126,6 +127,9 @@ function loops(run) {
 
   return self;
 }
+
+// What FY_TIMES frees at the end of an iteration, in the line of its head, belongs to that iteration.
+const endsScope = (e, { site }) => (e.kind === 'drop' || e.kind === 'free') && e.line === site.first;
 
 const signOf = (e) => `${e.kind} ${e.name ?? ''} ${e.line}`;
 

@@ -4,7 +4,7 @@
 int main(void)
 {
     fy_tensor *x = fy_randn((8, 4), .device = "cuda");
-    fy_tensor *classes = fy_to(fy_randint((0, 3), (8)), "cuda");
+    fy_tensor *classes = fy_randint((0, 3), (8), .device = "cuda");
     fy_tensor *w1 = fy_randn((6, 4), .device = "cuda", .requires_grad = true);
     fy_tensor *b1 = fy_zeros((6), .device = "cuda", .requires_grad = true);
     fy_tensor *w2 = fy_randn((3, 6), .device = "cuda", .requires_grad = true);
