@@ -12,6 +12,7 @@ import { actions } from '../../www/model/step_actions.js';
 import * as units from '../../www/model/units.js';
 import { stepSentence } from '../../www/model/words.js';
 import { draw } from '../../www/stage/draw.js';
+import { loopsOf } from '../../www/model/loops.js';
 import { layout } from '../../www/stage/layout.js';
 import { cardsLog } from './cards.mjs';
 
@@ -249,4 +250,14 @@ test('two and four cards keep their names and lanes', () => {
       ends.forEach((a, i) => ends.slice(i + 1).forEach((b) => assert.ok(Math.abs(a.at - b.at) >= (a.thick + b.thick) / 2, `${where}: two lanes lie on each other`)));
     }
   }
+});
+
+test('training-step: the gradient goes back through relu', () => {
+  const s = scene('training-step');
+  assert.match(s.words, /^The gradient of active goes back through relu on line 15\./);
+  const named = storages(s, 'cuda:0').flatMap(tagNames).filter((name) => /grad/.test(name));
+  assert.deepEqual(named.toSorted(), ['grad of active', 'grad of hidden', 'grad of loss', 'w2.grad']);
+  const [outer] = loopsOf(s.one).at(s.step.to).toReversed();
+  assert.deepEqual([outer.n, outer.loop.iterations.length], [1, 2]);
+  read('training-step', 'iteration 1 of 2', 'goes back through relu on line 15', ...named);
 });

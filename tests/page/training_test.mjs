@@ -31,7 +31,7 @@ test('a pass has a step for each call', () => {
 
 test('the step names call, kernels and the gradient stored', () => {
   const relu = events.find((e) => e.kind === 'graph' && e.what === 'run' && e.op === 'relu');
-  assert.match(say(stepOf(relu.seq)), /^The gradient of active.* goes back through relu on line \d+\. It runs as threshold_backward on the GPU\. What was kept for it is released\.$/);
+  assert.match(say(stepOf(relu.seq)), /^The gradient of active.* goes back through relu on line \d+\. It runs as threshold_backward on the GPU\. Then what was kept for it is released\.$/);
   assert.match(say(stepOf(find('grad').seq)), /w2\.grad is the gradient of w2\./);
 });
 

@@ -262,7 +262,7 @@ function backThrough(inside, n) {
   const names = of('op').map((e) => e.name ?? 'an operation');
   const saved = of('drop').filter((e) => e.why === 'graph').length && of('graph').some((e) => e.what === 'release');
   const runs = names.length ? ` It runs as ${and(few(names, 6))} on ${processor(of('op')[0].device)}.` : '';
-  return [sentence(inside[0], n) + runs, ...of('grad').map((e) => sentence(e, n)), saved ? 'What was kept for it is released.' : ''].filter(Boolean).join(' ');
+  return [sentence(inside[0], n) + runs, ...of('grad').map((e) => sentence(e, n)), saved ? 'Then what was kept for it is released.' : ''].filter(Boolean).join(' ');
 }
 
 // randn and the like: what they make is the news.
