@@ -162,9 +162,11 @@ export function lanesView(on) {
   }
 
   function pursue(t) {
-    if (!view || gliding) return;
+    const part = gliding ? target : view;
     const u = course.toUnits(t);
-    if (u < view[0] || u > view[1]) target = view = panned(view, u - view[0] - 0.15 * (view[1] - view[0]), course.units);
+    if (!part || (u >= part[0] && u <= part[1])) return;
+    gliding = null;
+    target = view = panned(part, u - part[0] - 0.15 * (part[1] - part[0]), course.units);
   }
 
   // The slider's value, for screen readers; the DOM is written only on change.
