@@ -268,7 +268,8 @@ bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
         return fy_fail_about(at, "grad",
                              "make what it was computed from with .requires_grad = true, outside FY_NO_GRAD", 1, &x,
                              "element 0 of tensors does not require grad and does not have a grad_fn");
-    at->variable = ""; /* what runs here is no variable's value: `ok = fy_backward(x)` names nothing */
+    __atomic_store_n(&at->variable, "",
+                     __ATOMIC_RELEASE); /* what runs here is no variable's value: `ok = fy_backward(x)` names nothing */
     fy_algebra_site = at;
     bool was = fy_grad_set_enabled(false);
     pthread_mutex_lock(&one_pass);

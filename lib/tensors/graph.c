@@ -9,11 +9,8 @@
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
-#include "grad_mode.h"
-#include "lock.h"
 #include "out_of_memory.h"
 #include "shape.h"
-#include "site.h"
 #include "storage.h"
 
 static uint32_t last_id;
@@ -237,7 +234,7 @@ void fy_graph_view(fy_site *at, fy_tensor *x, fy_tensor *view, fy_node_kind kind
     view->history_seen = view->history->writes;
     view->is_view = true;
     if (!tracked) return;
-    fy_node *node = fy_node_make(at, kind, view, 1);
+    fy_node *node = fy_node_make(at, (int)kind, view, 1);
     fy_node_link(node, 0, x);
     node->dims = *dims;
     fy_node_finish(node, view, false);
