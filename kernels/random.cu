@@ -119,6 +119,49 @@ template <> struct normal<double> {
     }
 };
 
+/* ---- uniform, normal: the same, scaled; bernoulli: a value with probability p, else 0 ---- */
+
+template <typename T> struct between {
+    enum { EACH = uniform<T>::EACH };
+    double low, range;
+    MEMBER void make(const between &d, const words &w, T *x)
+    {
+        uniform<T>::make(uniform<T>{}, w, x);
+        for (int k = 0; k < EACH; k++) put(&x[k], fmaf(wide(x[k]), (float)d.range, (float)d.low));
+    }
+};
+template <> struct between<double> {
+    enum { EACH = 2 };
+    double low, range;
+    MEMBER void make(const between &d, const words &w, double *x)
+    {
+        uniform<double>::make(uniform<double>{}, w, x);
+        for (int k = 0; k < EACH; k++) x[k] = fma(x[k], d.range, d.low);
+    }
+};
+
+template <typename T> struct scaled_normal {
+    enum { EACH = normal<T>::EACH };
+    double mean, std;
+    MEMBER void make(const scaled_normal &d, const words &w, T *x)
+    {
+        normal<T>::make(normal<T>{}, w, x);
+        for (int k = 0; k < EACH; k++) put(&x[k], (decltype(wide(x[k])))(wide(x[k]) * d.std + d.mean));
+    }
+};
+
+template <typename T> struct chances {
+    enum { EACH = uniform<T>::EACH };
+    double p, value;
+    MEMBER void make(const chances &d, const words &w, T *x)
+    {
+        for (int k = 0; k < EACH; k++) {
+            bool one = EACH == 2 ? fraction_of(w, k % 2) < d.p : fraction_of(w.w[k]) < (float)d.p;
+            put(&x[k], (decltype(wide(x[k])))(one ? d.value : 0));
+        }
+    }
+};
+
 /* ---- randint: a word modulo the range; two words for ranges of FY_LONG_RANGE or more ---- */
 
 __device__ inline void set(fy_half *to, int64_t x)
@@ -289,6 +332,19 @@ LAUNCHER(rand)
 LAUNCHER(randn)
 {
     FOR_REALS("randn", launch<T>(w, name, normal<T>{}))
+}
+LAUNCHER(uniform)
+{
+    double low = w->real[FY_RANDOM_low], range = w->real[FY_RANDOM_high] - low;
+    FOR_REALS("uniform", launch<T>(w, name, between<T>{low, range}))
+}
+LAUNCHER(normal)
+{
+    FOR_REALS("normal", launch<T>(w, name, scaled_normal<T>{w->real[FY_RANDOM_mean], w->real[FY_RANDOM_std]}))
+}
+LAUNCHER(bernoulli)
+{
+    FOR_REALS("bernoulli", launch<T>(w, name, chances<T>{w->real[FY_RANDOM_p], w->real[FY_RANDOM_value]}))
 }
 LAUNCHER(randint)
 {

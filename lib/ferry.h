@@ -126,6 +126,14 @@ typedef struct fy_loss_opts {
     int fy_end_;
 } fy_loss_opts;
 
+/* Options of fy_layer_norm. */
+typedef struct fy_layer_norm_with {
+    const struct fy_options_by_name *fy_begin_;
+    fy_tensor *weight, *bias; /* NULL: none */
+    double eps;               /* added to the variance; 1e-5 by default */
+    int fy_end_;              /* ends the list; set where eps is given */
+} fy_layer_norm_with;
+
 /* An iterator for FY_EACH, such as a data loader: the first member of your own struct. next returns the tensors of the
  * next item (batch[0], batch[1] ...), or NULL at the end. The iteration's scope owns the tensors that it creates; the
  * iterator owns the array. */
@@ -199,6 +207,8 @@ void fy_manual_seed(uint64_t seed);           /* Seeds the generators of all dev
 #include "ferry_view.h" /* fy_view ... fy_stack: shapes, slices, concatenation */
 #include "ferry_index.h" /* fy_split ... fy_topk: parts, indexing, sorting */
 #include "ferry_autograd.h" /* fy_backward, fy_grad: gradients */
+#include "ferry_nn.h"   /* fy_sequential, fy_nn_linear, fy_call: modules */
+#include "ferry_optim.h" /* fy_sgd, fy_adam: optimizers */
 #include "ferry_memory.h" /* fy_cuda_memory_allocated ...: a card's memory and its caching allocator */
 #include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: your own memory, NumPy files */
 #include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: streams and their synchronization */

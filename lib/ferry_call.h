@@ -275,9 +275,11 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_IS_NO_P(text) (__builtin_strncmp(text, ".p ", 3) != 0 && __builtin_strncmp(text, ".p=", 3) != 0)
 #define FY_IS_NO_RTOL(text) (__builtin_strncmp(text, ".rtol", 5) != 0)
 #define FY_IS_NO_ATOL(text) (__builtin_strncmp(text, ".atol", 5) != 0)
-enum { FY_P_TOLD = 1, FY_RTOL_TOLD = 1, FY_ATOL_TOLD = 2 };
+#define FY_IS_NO_EPS(text) (__builtin_strncmp(text, ".eps", 4) != 0)
+enum { FY_P_TOLD = 1, FY_RTOL_TOLD = 1, FY_ATOL_TOLD = 2, FY_EPS_TOLD = 1 };
 #define FY_TOLD(bit, is_other, ...) (FY_OF_OPTIONS(is_other, __VA_ARGS__) ? 0 : bit)
 #define FY_REDUCE_TOLD(...) __VA_ARGS__ + FY_TOLD(FY_P_TOLD, FY_IS_NO_P, __VA_ARGS__)
+#define FY_EPS_TOLD_IN(...) __VA_ARGS__ + FY_TOLD(FY_EPS_TOLD, FY_IS_NO_EPS, __VA_ARGS__)
 #define FY_CLOSE_TOLD(...) \
     __VA_ARGS__ + FY_TOLD(FY_RTOL_TOLD, FY_IS_NO_RTOL, __VA_ARGS__) + FY_TOLD(FY_ATOL_TOLD, FY_IS_NO_ATOL, __VA_ARGS__)
 #define FY_CLOSE_OPTS(call, ...) \

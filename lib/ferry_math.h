@@ -61,6 +61,14 @@
 #define fy_fill_(x, value) fy_fill__at(FY_AT("fy_fill_", #x ", " #value), x, FY_ARG(value)) /* every element */
 #define fy_zero_(x)        fy_fill__at(FY_AT("fy_zero_", #x), x, fy_arg_int(0))
 
+/* Random values in place, from the device's generator; x is of a float dtype. Each returns x itself. */
+#define fy_uniform_(x, low, high) fy_uniform__at(FY_AT("fy_uniform_", #x ", " #low ", " #high), x, low, high) /* in [low,
+                                                                              high) */
+#define fy_normal_(x, mean, std) fy_normal__at(FY_AT("fy_normal_", #x ", " #mean ", " #std), x, mean, std)
+#define fy_bernoulli_(x, p)      fy_bernoulli__at(FY_AT("fy_bernoulli_", #x ", " #p), x, p) /* 1 with probability p, else 0 */
+#define fy_dropout(x, p)  fy_dropout_at(FY_AT("fy_dropout", #x ", " #p), x, p) /* 0 with probability p, else x / (1 - p);
+                                                                              x itself for p 0 */
+
 /* ---- one operand, element by element --------------------------------------------------------- */
 
 #define fy_neg(x)         FY_ONE(neg, #x, x)
@@ -108,6 +116,10 @@
                                                                               float dtypes only; .dtype */
 #define fy_softmax(x, dim)     fy_softmax_at(FY_AT("fy_softmax", #x ", " #dim), x, dim) /* exp(x) / sum(exp(x)) along dim */
 #define fy_log_softmax(x, dim) fy_log_softmax_at(FY_AT("fy_log_softmax", #x ", " #dim), x, dim)
+
+#define fy_layer_norm(x, ...) FY_LAYER_NORM("fy_layer_norm", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
+                               /* fy_layer_norm(x, (n)): (x - mean) / sqrt(variance + eps) over the last dimensions, of
+                                * these sizes; times .weight, plus .bias, both of these sizes. .eps: default 1e-5 */
 
 /* ---- products: both operands of one float dtype (no promotion); integers on the CPU only ---- */
 
@@ -163,6 +175,11 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a `from` result be sto
 #define FY_LINEAR(call, text, ...) \
     fy_linear_at((FY_AT_MOST(3, call, "(x, weight, bias)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
                  FY_SECOND_OR(FY_NO_TENSOR(call, "(x, weight)"), __VA_ARGS__), FY_THIRD_OR(0, __VA_ARGS__))
+#define FY_LAYER_NORM(call, text, x, ...) \
+    fy_layer_norm_at(FY_AT(call, text), x, \
+                     FY_SHAPE_IN("the sizes need parentheses of their own: fy_layer_norm(x, (32))", FY_FIRST(__VA_ARGS__)), \
+                     FY_OPTIONS(fy_layer_norm_with, "fy_layer_norm(x, (32), .eps = 1e-6)", \
+                                FY_EPS_TOLD_IN(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 #define FY_CLOSE(call, text, ...) \
     FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(a, b)"), __VA_ARGS__), \
         FY_CLOSE_OPTS(call, __VA_ARGS__)
@@ -217,6 +234,11 @@ bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b);
 fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value);
 fy_tensor *fy_masked_fill_at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value);
 fy_tensor *fy_masked_fill__at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value);
+fy_tensor *fy_uniform__at(fy_site *at, fy_tensor *x, double low, double high);
+fy_tensor *fy_normal__at(fy_site *at, fy_tensor *x, double mean, double std);
+fy_tensor *fy_bernoulli__at(fy_site *at, fy_tensor *x, double p);
+fy_tensor *fy_dropout_at(fy_site *at, fy_tensor *x, double p);
+fy_tensor *fy_layer_norm_at(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_norm_with o);
 fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);
 fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);
 fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b);

@@ -78,6 +78,10 @@ F(mean_all, fy_mean(a)) F(var, fy_var(a, (-1))) F(var_biased, fy_var(a, (), .bia
 F(max_all, fy_max(a)) F(min, fy_min(a, (0), .keepdim = true)) F(norm, fy_norm(a, (1))) F(norm_1, fy_norm(a, (1), .p = 1))
 F(norm_3, fy_norm(a, (0), .p = 3)) F(norm_half, fy_norm(a, (0), .p = 0.5)) F(norm_max, fy_norm(a, (1), .p = INFINITY))
 F(softmax, fy_softmax(a, 0)) F(log_softmax, fy_log_softmax(a, 1)) F(log_softmax_0, fy_log_softmax(a, 0))
+F(layer_norm, fy_layer_norm(a, (4))) F(layer_norm_2d, fy_layer_norm(a, (3, 4), .eps = 0.1))
+F(layer_norm_affine, fy_layer_norm(a, (4), .weight = b, .bias = b)) F(dropout, (fy_manual_seed(3), fy_dropout(a, 0.4)))
+F(uniform, (fy_manual_seed(3), fy_uniform_(fy_mul(a, 1), 2, 3))) F(normal, (fy_manual_seed(3), fy_normal_(fy_mul(a, 1), 2, 3)))
+F(bernoulli, (fy_manual_seed(3), fy_bernoulli_(fy_mul(a, 1), 0.5)))
 F(matmul, fy_matmul(a, b)) F(row_times, fy_matmul(b, fy_t(a))) F(batched, fy_matmul(a, b))
 F(addmm, fy_addmm(a, b, c, 2, 3)) F(linear, fy_linear(a, b, c)) F(linear_3d, fy_linear(a, b, c)) F(dot, fy_dot(a, b))
 F(nll_loss, fy_cross_entropy(a, classes(), .reduction = FY_NONE, .label_smoothing = 0.2))
@@ -208,6 +212,13 @@ static const row rows[] = {
     OF(softmax, softmax, A, NONE, NONE),
     OF(log_softmax, log_softmax, A, NONE, NONE),
     OF(log_softmax, log_softmax_0, A, NONE, NONE),
+    OF(layer_norm, layer_norm, A, NONE, NONE),
+    NODE(layer_norm_2d, A, NONE, NONE),
+    OF(addcmul, layer_norm_affine, A, B, NONE),
+    OF(mul, dropout, A, NONE, NONE),
+    OF(uniform, uniform, A, NONE, NONE),
+    OF(normal, normal, A, NONE, NONE),
+    OF(bernoulli, bernoulli, A, NONE, NONE),
     OF(matmul, matmul, A, {2, {4, 2}}, NONE),
     OF(matmul, row_times, A, B, NONE),
     OF(matmul, batched, {3, {2, 1, 4}}, {4, {3, 1, 4, 2}}, NONE),

@@ -60,6 +60,9 @@ static fy_tensor *make(int op, const test_operands *g)
     case FY_OP_eye: return fy_eye((3, 4), .device = g->device, .dtype = g->dtype);
     case FY_OP_rand: return fy_rand((3, 5), .device = g->device, .dtype = g->dtype);
     case FY_OP_randn: return fy_randn((3, 5), .device = g->device, .dtype = g->dtype);
+    case FY_OP_uniform: return fy_uniform_(fy_empty((3, 5), .device = g->device, .dtype = g->dtype), 1, 2);
+    case FY_OP_normal: return fy_normal_(fy_empty((3, 5), .device = g->device, .dtype = g->dtype), 1, 2);
+    case FY_OP_bernoulli: return fy_bernoulli_(fy_empty((3, 5), .device = g->device, .dtype = g->dtype), 0.5);
     case FY_OP_randint:
         return fy_randint((0, g->dtype == FY_BOOL ? 2 : 9), (3, 5), .device = g->device, .dtype = g->dtype);
     case FY_OP_randperm: return fy_randperm((9), .device = g->device, .dtype = g->dtype);
@@ -110,6 +113,7 @@ static fy_tensor *fold(int op, const test_operands *g)
 #undef X
     case FY_OP_softmax: return fy_softmax(g->a, 1);
     case FY_OP_log_softmax: return fy_log_softmax(g->a, 1);
+    case FY_OP_layer_norm: return fy_layer_norm(g->a, (4));
     case FY_OP_matmul: return fy_matmul(g->a, g->c);
     case FY_OP_addmm: return fy_addmm(g->d, g->a, g->c, 2, 3);
     case FY_OP_nll_loss: return fy_cross_entropy(g->a, g->classes, .reduction = FY_NONE);
@@ -145,6 +149,9 @@ static fy_tensor *slope(int op, const test_operands *g)
     case FY_OP_threshold_backward:
     case FY_OP_tanh_backward:
     case FY_OP_sigmoid_backward: return fy_dispatch(&c);
+    case FY_OP_layer_norm_backward:
+        c.in[0] = fy_arg_tensor(fy_mul(g->a, g->a));
+        c.real[FY_LAYER_NORM_BACKWARD_eps] = 1e-5; /* fallthrough */
     case FY_OP_softmax_backward:
     case FY_OP_log_softmax_backward: c.dims = (fy_shape){1, {1}}; return fy_dispatch(&c);
     case FY_OP_nll_loss_backward:
@@ -216,7 +223,7 @@ static void check_events(int op, fy_dtype d, const char *before)
 
 static bool is_random(int op)
 {
-    return op == FY_OP_rand || op == FY_OP_randn || op == FY_OP_randint || op == FY_OP_randperm;
+    return (op >= FY_OP_uniform && op <= FY_OP_bernoulli) || op == FY_OP_rand || op == FY_OP_randn || op == FY_OP_randint || op == FY_OP_randperm;
 }
 
 /* Not correctly rounded: some ulps are allowed. */
@@ -239,6 +246,8 @@ static double tolerance(int op, fy_dtype d)
     case FY_OP_norm:
     case FY_OP_softmax:
     case FY_OP_log_softmax:
+    case FY_OP_layer_norm:
+    case FY_OP_layer_norm_backward:
     case FY_OP_softmax_backward:
     case FY_OP_log_softmax_backward:
     case FY_OP_nll_loss_backward:

@@ -27,6 +27,8 @@ fy_arg fy_gradient_variance(const fy_node *n, fy_arg g, fy_arg a);
 fy_arg fy_gradient_extreme(const fy_node *n, fy_arg g, fy_arg a, fy_arg r);
 fy_arg fy_gradient_norm(const fy_node *n, fy_arg g, fy_arg a, fy_arg r);
 fy_arg fy_gradient_along(const fy_node *n, int op, fy_arg g, fy_arg r);
+fy_arg fy_gradient_row_moments(const fy_node *n, fy_arg g,
+                               fy_arg a); /* layer_norm: a row's mean depends on each element */
 fy_arg fy_gradient_class_scores(const fy_node *n, fy_arg g, fy_arg b);
 fy_arg fy_gradient_sum_from_end(const fy_node *n, fy_arg g);
 /* gradients_of_products.c */

@@ -98,6 +98,13 @@ fy_arg fy_gradient_norm(const fy_node *n, fy_arg g, fy_arg a, fy_arg r)
 
 fy_arg fy_gradient_along(const fy_node *n, int op, fy_arg g, fy_arg r) { return fy_algebra_call(op, g, r, n); }
 
+fy_arg fy_gradient_row_moments(const fy_node *n, fy_arg g, fy_arg a)
+{
+    fy_call c = {.at = fy_algebra_site, .op = FY_OP_layer_norm_backward, .in = {g, a}, .dims = n->dims};
+    c.real[FY_LAYER_NORM_BACKWARD_eps] = n->real[FY_LAYER_NORM_eps];
+    return fy_arg_tensor(g.tensor && a.tensor ? fy_scope_track(fy_compute(&c)) : NULL);
+}
+
 fy_arg fy_gradient_class_scores(const fy_node *n, fy_arg g, fy_arg b)
 {
     fy_call c = {.at = fy_algebra_site, .op = FY_OP_nll_loss_backward, .in = {g, b}, .shape = n->next[0]->is.shape};

@@ -73,6 +73,7 @@ typedef enum fy_shape_rule {
  * it runs at once; as in PyTorch at most that many threads share the elements, and each uses Philox counters from
  * FY_RANDOM_counter on (random.cu). The host uses its own generator (host_random.c). */
 enum { FY_RANDOM_seed, FY_RANDOM_counter, FY_RANDOM_blocks, FY_RANDOM_low, FY_RANDOM_high };
+enum { FY_RANDOM_mean = FY_RANDOM_low, FY_RANDOM_std, FY_RANDOM_p = FY_RANDOM_low, FY_RANDOM_value }; /* in real[] */
 enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* from this range on randint draws 64 bits per element */
 
 #define FY_SCALARS(...) __VA_ARGS__
@@ -83,6 +84,9 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* from this range on
     X(eye,          0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, (), FY_SCALARS(), "") \
     X(rand,         0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, (), FY_SCALARS(), "FY_RANDOM_...") \
     X(randn,        0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 20, (), FY_SCALARS(), "FY_RANDOM_...") \
+    X(uniform,      0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 12, (BY(zeros, g)), FY_SCALARS(), "FY_RANDOM_...; real[]: between low and high") \
+    X(normal,       0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 22, (BY(zeros, g)), FY_SCALARS(), "FY_RANDOM_...; real[]: mean and std") \
+    X(bernoulli,    0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, (BY(zeros, g)), FY_SCALARS(), "FY_RANDOM_...; real[]: value with probability p, else 0") \
     X(randint,      0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, (), FY_SCALARS(), "FY_RANDOM_...") \
     X(randperm,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 40, (), FY_SCALARS(), "FY_RANDOM_...") \
     X(cast,         1, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_BROADCAST,    0, (g), FY_SCALARS(), "") \
@@ -150,6 +154,8 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* from this range on
     X(log_softmax,  1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, (BY(along, n, FY_OP_log_softmax_backward, g, r)), FY_SCALARS(), "") \
     X(softmax_backward, 2, FY_REALS, FY_REAL_ONLY,     FY_ALONG,        4, (), FY_SCALARS(), "b * (a - sum(a * b)); b is softmax's result") \
     X(log_softmax_backward, 2, FY_REALS, FY_REAL_ONLY, FY_ALONG,    13, (), FY_SCALARS(), "a - exp(b) * sum(a)") \
+    X(layer_norm,   1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,        7, (BY(row_moments, n, g, a)), FY_SCALARS(FY_LAYER_NORM_eps), "(a - mean) / sqrt(variance + eps)") \
+    X(layer_norm_backward, 2, FY_REALS, FY_REAL_ONLY,  FY_ALONG,       14, (), FY_SCALARS(FY_LAYER_NORM_BACKWARD_eps), "b is layer_norm's operand") \
     X(matmul,       2, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, (BY(left_factor, n, g, b), BY(right_factor, n, g, a)), FY_SCALARS(), "") \
     X(addmm,        3, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, (OP(mul, g, scalar(n, FY_ADDMM_beta)), OP(mul, BY(left_factor, n, g, c), scalar(n, FY_ADDMM_alpha)), OP(mul, BY(right_factor, n, g, b), scalar(n, FY_ADDMM_alpha))), FY_SCALARS(FY_ADDMM_beta, FY_ADDMM_alpha), "beta * a + alpha * (b @ c); beta 0 ignores a") \
     X(nll_loss,     2, FY_REALS,     FY_CLASSIFIED,    FY_ROWS,         2, (BY(class_scores, n, g, b), NONE), FY_SCALARS(FY_NLL_LOSS_smoothing), "of labels; class -100 gives 0") \

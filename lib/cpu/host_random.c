@@ -92,8 +92,9 @@ static uint64_t two_words(void)
     return high << 32 | word();
 }
 
-/* ---- rand: as many bits as the dtype's significand has ---- */
+/* ---- rand, uniform: as many bits as the dtype's significand has ---- */
 
+static int bits_of(fy_dtype d) { return d == FY_FLOAT16 ? 11 : d == FY_BFLOAT16 ? 8 : 24; }
 static float uniform_bits(int bits) { return (float)(word() & ((1u << bits) - 1)) / (float)(1u << bits); }
 static double uniform_double(void) { return (double)(two_words() & (((uint64_t)1 << 53) - 1)) / 0x1p53; }
 
@@ -121,7 +122,32 @@ void fy_host_rand(fy_run_work *w)
     leave();
 }
 
-/* ---- randn: pairs of uniform numbers become normal ones (Box-Muller) ---- */
+/* One rounding for product and sum, as PyTorch's compiled loop has it. */
+void fy_host_uniform(fy_run_work *w)
+{
+    double low = w->real[FY_RANDOM_low], high = w->real[FY_RANDOM_high];
+    float low_f = (float)low, range = (float)high - low_f;
+    fy_dtype d = w->dtype;
+    enter();
+    for (int64_t i = 0; i < w->out.layout.numel; i++)
+        if (d == FY_FLOAT64) ((double *)w->out.data)[i] = fma(uniform_double(), high - low, low);
+        else fy_number_put(d, w->out.data, i, fy_arg_real(fmaf(uniform_bits(bits_of(d)), range, low_f)));
+    leave();
+}
+
+/* ---- bernoulli: PyTorch draws doubles, whatever the dtype ---- */
+
+void fy_host_bernoulli(fy_run_work *w)
+{
+    enter();
+    for (int64_t i = 0; i < w->out.layout.numel; i++) {
+        bool one = uniform_double() < w->real[FY_RANDOM_p];
+        fy_number_put(w->dtype, w->out.data, i, fy_arg_real(one ? w->real[FY_RANDOM_value] : 0));
+    }
+    leave();
+}
+
+/* ---- randn, normal: pairs of uniform numbers become normal ones (Box-Muller) ---- */
 
 static double one_normal(void)
 {
@@ -206,6 +232,15 @@ void fy_host_randn(fy_run_work *w)
     enter();
     fill_normal(w->dtype, w->out.data, w->out.layout.numel, !is_rows(&w->out.layout));
     leave();
+}
+
+void fy_host_normal(fy_run_work *w)
+{
+    fy_host_randn(w);
+    for (int64_t i = 0; i < w->out.layout.numel; i++) {
+        double x = fy_real_at(w->dtype, w->out.data, i) * w->real[FY_RANDOM_std] + w->real[FY_RANDOM_mean];
+        fy_number_put(w->dtype, w->out.data, i, fy_arg_real(x));
+    }
 }
 
 /* ---- randint, randperm ---- */

@@ -1,9 +1,14 @@
-/* make.h: what the factories share (make.c, ranges.c, random_factories.c). */
+/* make.h: what the factories share (make.c, ranges.c, random_*.c). */
 #ifndef FERRY_MAKE_H
 #define FERRY_MAKE_H
 
 #include "dispatch.h"
 #include "tensor.h"
+
+/* random_factories.c: runs an op that draws: reserves the GPU generator's counters, and returns them if it fails. */
+fy_tensor *fy_draw(fy_call *c);
+/* Is the call's dtype a float type? False after an error in the words of PyTorch's kernel. */
+bool fy_draw_check(const fy_call *c, const char *kernel);
 
 /* make.c: an uninitialized row-major tensor in host memory; NULL after an error. */
 fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, const char *name);

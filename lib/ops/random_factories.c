@@ -26,12 +26,11 @@ static uint64_t counters(const fy_call *c, int64_t blocks, int64_t numel)
     return (uint64_t)(c->op == FY_OP_randperm ? n + (numel + 3) / 4 : n);
 }
 
-/* Reserves the GPU generator's counters for the call, and returns them if it fails. */
-static fy_tensor *draw(fy_call *c)
+fy_tensor *fy_draw(fy_call *c)
 {
     int64_t numel;
     if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
-    if (c->dev->number == 0) return fy_make_result(c, fy_dispatch(c));
+    if (c->dev->number == 0) return fy_dispatch(c);
     int64_t blocks = c->dev->threads / FY_RANDOM_THREADS;
     uint64_t n = counters(c, blocks, numel);
     fy_philox p = fy_random_take(c->dev->number, n);
@@ -40,10 +39,12 @@ static fy_tensor *draw(fy_call *c)
     c->integer[FY_RANDOM_counter] = (int64_t)p.offset;
     fy_tensor *out = fy_dispatch(c);
     if (!out) fy_random_give(c->dev->number, p, n);
-    return fy_make_result(c, out);
+    return out;
 }
 
-static bool check_real(const fy_call *c, const char *kernel)
+static fy_tensor *draw(fy_call *c) { return fy_make_result(c, fy_draw(c)); }
+
+bool fy_draw_check(const fy_call *c, const char *kernel)
 {
     if (fy_dtype_is_real(c->dtype)) return true;
     return fy_fail(c->at, "dtype", "leave .dtype out, and convert with fy_to(x, FY_INT64) if need be",
@@ -53,7 +54,7 @@ static bool check_real(const fy_call *c, const char *kernel)
 fy_tensor *fy_rand_at(fy_site *at, fy_shape shape, fy_opts o)
 {
     fy_call c = {.at = at, .op = FY_OP_rand, .shape = shape};
-    if (!fy_make_begin(&c, &o, FY_FLOAT32) || !check_real(&c, "check_uniform_bounds")) return NULL;
+    if (!fy_make_begin(&c, &o, FY_FLOAT32) || !fy_draw_check(&c, "check_uniform_bounds")) return NULL;
     return draw(&c);
 }
 
@@ -61,7 +62,7 @@ fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o)
 {
     fy_call c = {.at = at, .op = FY_OP_randn, .shape = shape};
     if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
-    return check_real(&c, c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu") ? draw(&c) : NULL;
+    return fy_draw_check(&c, c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu") ? draw(&c) : NULL;
 }
 
 /* ---- like another tensor: same strides, values drawn in memory order ---- */
@@ -74,7 +75,7 @@ static fy_tensor *draw_like(fy_site *at, int op, fy_tensor *x)
     fy_call c = {.at = at, .op = op, .shape = g.shape, .strides = g.strides, .dtype = g.dtype, .dev = x->storage->dev};
     const char *normal = c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu";
     c.name = fy_name_for(at, NULL);
-    return check_real(&c, op == FY_OP_randn ? normal : "check_uniform_bounds") ? draw(&c) : NULL;
+    return fy_draw_check(&c, op == FY_OP_randn ? normal : "check_uniform_bounds") ? draw(&c) : NULL;
 }
 
 fy_tensor *fy_rand_like_at(fy_site *at, fy_tensor *x) { return draw_like(at, FY_OP_rand, x); }

@@ -3,17 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "composed.h"
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
 #include "shape.h"
 #include "tensor.h"
 
-/* The argument's text for tensor i of an error: the argument that is its variable, else argument i. */
+/* The text for tensor i of an error: the argument that is its variable, else argument i; in an inner call its name. */
 static const char *argument_of(const fy_site *at, int i, const fy_tensor *x, char *buf, size_t room)
 {
     for (int j = 0; x->name && j < 5; j++)
         if (!strcmp(fy_argument(at, j, buf, room), x->name)) return buf;
+    if (fy_composed_now()->on) return fy_tensor_label(x, buf, room);
     return fy_argument(at, i, buf, room);
 }
 

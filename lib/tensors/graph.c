@@ -270,6 +270,13 @@ void fy_graph_require(fy_site *at, fy_tensor *x, bool on)
     if (x->node) x->node->requires_grad = on;
 }
 
+void fy_node_follow(fy_node *leaf, const fy_tensor *x)
+{
+    leaf->tensor = x->id;
+    leaf->is = fy_geometry_of(x);
+    leaf->dev = x->storage->dev;
+}
+
 /* ---- releasing ---- */
 
 void fy_node_release_saved(fy_site *at, fy_node *node)

@@ -93,6 +93,7 @@ bool fy_base_needs_grad(const fy_tensor *x); /* x is a view, and its base is par
 bool fy_graph_check_written(fy_site *at, fy_tensor *x);
 
 void fy_graph_require(fy_site *at, fy_tensor *x, bool on); /* x is a leaf */
+void fy_node_follow(fy_node *leaf, const fy_tensor *x);    /* x, whose leaf it is, has other bytes now */
 
 /* A view of x has a gradient: kind and dims as above. */
 void fy_graph_view(fy_site *at, fy_tensor *x, fy_tensor *view, fy_node_kind kind, const fy_shape *dims);

@@ -15,7 +15,7 @@
 
 typedef struct entry {
     fy_tensor *x;
-    uint32_t id; /* detects that the handle was freed and its slot reused */
+    uint32_t before; /* detects that the handle was freed and its slot reused */
 } entry;
 
 typedef struct list {
@@ -59,7 +59,7 @@ fy_tensor *fy_scope_track(fy_tensor *x)
         mine->room = mine->room ? mine->room * 2 : 64;
         mine->entries = resize(mine->entries, mine->room * sizeof(entry));
     }
-    mine->entries[mine->count++] = (entry){x, x->id};
+    mine->entries[mine->count++] = (entry){x, x->before};
     return x;
 }
 
@@ -69,7 +69,7 @@ static size_t innermost(void) { return mine->starts[mine->depth - 1]; }
 static ptrdiff_t find(const fy_tensor *x, size_t from)
 {
     for (size_t i = mine->count; i > from; i--)
-        if (mine->entries[i - 1].x == x && mine->entries[i - 1].id == x->id) return (ptrdiff_t)i - 1;
+        if (mine->entries[i - 1].x == x && mine->entries[i - 1].before == x->before) return (ptrdiff_t)i - 1;
     return -1;
 }
 
@@ -101,9 +101,27 @@ void fy_scope_end(fy_scope *s)
 {
     while (mine->count > innermost()) {
         entry e = mine->entries[--mine->count];
-        if (e.x->magic == FY_ALIVE && e.x->id == e.id) fy_tensor_release(s->at, e.x, FY_WORD_scope);
+        if (e.x->magic == FY_ALIVE && e.x->before == e.before) fy_tensor_release(s->at, e.x, FY_WORD_scope);
     }
     mine->depth--;
+}
+
+fy_tensor *fy_scope_end_with(fy_scope *s, fy_tensor *x)
+{
+    ptrdiff_t i = x ? find(x, innermost()) : -1;
+    if (i >= 0) remove_entry((size_t)i);
+    else if (x) fy_tensor_retain(x); /* an operand that was passed on */
+    fy_scope_end(s);
+    return x;
+}
+
+fy_tensor *fy_scope_take(fy_tensor *x)
+{
+    ptrdiff_t i = mine ? find(x, 0) : -1;
+    if (i >= 0) remove_entry((size_t)i);
+    fy_unscoped_remove(x);
+    __atomic_store_n(&x->unscoped, false, __ATOMIC_RELAXED);
+    return x;
 }
 
 bool fy_iteration_next(fy_iterations *t, bool more)
@@ -157,7 +175,7 @@ fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x)
 static ptrdiff_t find_first(const fy_tensor *x)
 {
     for (size_t i = 0; mine && i < mine->count; i++)
-        if (mine->entries[i].x == x && mine->entries[i].id == x->id) return (ptrdiff_t)i;
+        if (mine->entries[i].x == x && mine->entries[i].before == x->before) return (ptrdiff_t)i;
     return -1;
 }
 
@@ -173,7 +191,7 @@ fy_tensor *fy_set_at(fy_site *at, fy_tensor **variable, fy_tensor *x)
     if (old) { /* x's reference moves to where old's was: to its entry or, if no scope owns old, to the caller */
         ptrdiff_t from = mine && mine->depth ? find(x, innermost()) : -1, to = find_first(old);
         if (from < 0 && find_first(x) >= 0) fy_tensor_retain(x); /* an outer scope owns x: that entry stays */
-        if (to >= 0) mine->entries[to] = (entry){x, x->id};
+        if (to >= 0) mine->entries[to] = (entry){x, x->before};
         if (from >= 0) remove_entry((size_t)from);
     } else {
         fy_keep_at(at, x);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "composed.h"
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
@@ -65,6 +66,28 @@ static fy_tensor *take_slot(void)
     x->history = NULL;
     x->is_view = false;
     return x;
+}
+
+/* The program keeps its pointer; the log sees another tensor take the old one's place. */
+void fy_tensor_replace(fy_site *at, fy_tensor *x, fy_tensor *by)
+{
+    fy_tensor old = *x;
+    x->id = by->id;
+    x->storage = by->storage;
+    x->dtype = by->dtype;
+    x->element_size = by->element_size;
+    x->offset = by->offset;
+    x->ndim = by->ndim;
+    memcpy(x->shape, by->shape, sizeof x->shape);
+    memcpy(x->strides, by->strides, sizeof x->strides);
+    x->history = NULL;
+    x->is_view = false;
+    by->id = old.id;
+    by->storage = old.storage;
+    if (old.history) fy_history_release(at, old.history);
+    if (x->storage->made == FY_NOT_MADE) x->storage->made = fy_storage_version(x->storage);
+    if (x->node) fy_node_follow(x->node, x);
+    fy_tensor_release(at, by, FY_WORD_data);
 }
 
 /* Atomic: another thread may be making a view of the same storage. */
@@ -190,13 +213,16 @@ const char *fy_name_intern(const char *name)
 
 const char *fy_name_for(fy_site *at, const char *given)
 {
+    const fy_composed *call = fy_composed_now();
     if (given) return fy_name_intern(given);
+    if (call->on) return call->result;
     return at ? fy_site_variable(at) : NULL;
 }
 
 void fy_tensor_rename(fy_site *at, fy_tensor *x, const char *name)
 {
     if (!(x->name = fy_name_intern(name))) return;
+    if (x->node) x->node->name = x->name;
     name_storage(x->storage, x->name);
     FY_EMIT(at, name, .tensor = x->id, .name = fy_ref_str(x->name));
 }

@@ -45,7 +45,10 @@ fy_tensor *fy_tensor_save(fy_site *at, const fy_tensor *x);              /* a se
 fy_tensor *fy_tensor_retain(fy_tensor *x);                               /* adds a reference; returns x */
 void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why);          /* drops one; x may be NULL */
 const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name, or "tensor 7" */
-void fy_tensor_rename(fy_site *at, fy_tensor *x, const char *name);      /* "": no change */
+/* x, which has no gradient of its own to lose, gets the bytes, geometry and id of `by`, which must have one reference
+ * and no node, and is released. Views of x keep the old bytes. */
+void fy_tensor_replace(fy_site *at, fy_tensor *x, fy_tensor *by);
+void fy_tensor_rename(fy_site *at, fy_tensor *x, const char *name); /* "": no change */
 void fy_tensor_name_after_argument(fy_site *at,
                                    fy_tensor *x);        /* names an unnamed x after the first argument: &w gives w */
 const char *fy_name_intern(const char *name);            /* interns it; NULL for NULL and "" */
@@ -60,6 +63,10 @@ size_t fy_tensors_unscoped(const fy_site *at, fy_unscoped_storage *held, size_t 
 
 /* scope.c */
 fy_tensor *fy_scope_track(fy_tensor *x);
+fy_tensor *fy_scope_take(fy_tensor *x); /* the caller takes over the reference that a public call returned; returns x */
+/* Ends the scope, except for x, which is what the scope computed. Returns a reference to x, the caller's; x may be
+ * NULL. */
+fy_tensor *fy_scope_end_with(fy_scope *s, fy_tensor *x);
 
 /* unscoped.c: counts tensors made outside any scope, per call site. */
 void fy_unscoped_add(fy_tensor *x);

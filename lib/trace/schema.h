@@ -100,7 +100,7 @@
     END(name) \
     KIND(drop, "a tensor handle was freed") \
         FIELD(drop, ID, tensor, "which") \
-        FIELD(drop, ENUM, why, "free, scope, exit or graph: saved for a gradient until now") \
+        FIELD(drop, ENUM, why, "free, scope, exit; graph: saved for a gradient until now; data: fy_module_to put another in its place") \
     END(drop) \
     KIND(copy, "a copy was issued") \
         FIELD(copy, ID, id, "id of the work, shared with its complete") \

@@ -1,0 +1,26 @@
+/* call.c: fy_call: the result of a module. */
+#include "composed.h"
+#include "event.h"
+#include "module.h"
+#include "session_hooks.h"
+
+/* In a scope of its own, which frees what was made on the way; the program's function has call sites of its own. */
+fy_tensor *fy_module_result(fy_site *at, fy_module *m, fy_tensor *x, const char *name)
+{
+    fy_composed inside = {m->base->layer != NULL, name}, before = fy_compose(inside);
+    fy_scope scope = fy_scope_begin(at);
+    fy_tensor *out = m->base->layer ? m->base->layer(at, m, x) : m->base->forward(m, x);
+    fy_compose(before);
+    if (out && !fy_check(at, 1, out)) out = NULL;
+    out = fy_scope_end_with(&scope, out);
+    bool passed_on = out == x;
+    if (out && name && !passed_on && out->name != name) fy_tensor_rename(at, out, name);
+    return out;
+}
+
+fy_tensor *fy_call_at(fy_site *at, fy_module *m, fy_tensor *x)
+{
+    fy_session_start();
+    if (!fy_module_check(at, 0, m) || !fy_check(at, 1, x)) return NULL;
+    return fy_scope_track(fy_module_result(at, m, x, fy_name_for(at, NULL)));
+}

@@ -1,0 +1,87 @@
+/* random_in_place.c: random values written into a tensor: uniform_, normal_, bernoulli_; and dropout, which multiplies
+ * by such values. */
+#include "dispatch.h"
+#include "error.h"
+#include "event.h"
+#include "make.h"
+#include "op.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "tensor.h"
+#include "transfer.h"
+
+/* The generators fill memory in its order. A tensor with holes, or in another order, takes its values row by row. */
+static fy_tensor *draw_into(fy_call *c, fy_tensor *x)
+{
+    fy_geometry g = fy_geometry_of(x);
+    c->shape = g.shape;
+    c->dtype = x->dtype;
+    c->dev = x->storage->dev;
+    if (fy_is_contiguous_at(c->at, x)) {
+        c->out = x;
+        return fy_draw(c);
+    }
+    fy_tensor *rows = fy_draw(c);
+    if (!rows) return NULL;
+    fy_tensor *out = fy_copy__at(c->at, x, rows, (fy_copy_opts){0});
+    fy_tensor_release(c->at, rows, FY_WORD_free);
+    return out;
+}
+
+static bool begin(fy_call *c, fy_tensor *x, const char *kernel)
+{
+    fy_session_start();
+    if (!fy_check(c->at, 0, x)) return false;
+    c->dtype = x->dtype;
+    return fy_draw_check(c, kernel);
+}
+
+fy_tensor *fy_uniform__at(fy_site *at, fy_tensor *x, double low, double high)
+{
+    fy_call c = {.at = at, .op = FY_OP_uniform, .real = {[FY_RANDOM_low] = low, [FY_RANDOM_high] = high}};
+    if (!begin(&c, x, "check_uniform_bounds")) return NULL;
+    if (!(low <= high))
+        return fy_fail(at, "value", "fy_uniform_(x, low, high): low is the smaller one",
+                       "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", low, high);
+    return draw_into(&c, x);
+}
+
+fy_tensor *fy_normal__at(fy_site *at, fy_tensor *x, double mean, double std)
+{
+    fy_call c = {.at = at, .op = FY_OP_normal, .real = {[FY_RANDOM_mean] = mean, [FY_RANDOM_std] = std}};
+    if (!begin(&c, x, "normal_kernel")) return NULL;
+    if (!(std >= 0))
+        return fy_fail(at, "value", "the standard deviation is the square root of the variance",
+                       "normal_ expects std > 0.0, but found std=%g", std);
+    return draw_into(&c, x);
+}
+
+static bool check_probability(fy_site *at, double p, const char *words)
+{
+    return (p >= 0 && p <= 1) || fy_fail(at, "value", "0 is never, 1 is always", "%s, but got %g", words, p);
+}
+
+fy_tensor *fy_bernoulli__at(fy_site *at, fy_tensor *x, double p)
+{
+    fy_call c = {.at = at, .op = FY_OP_bernoulli, .real = {[FY_RANDOM_p] = p, [FY_RANDOM_value] = 1}};
+    if (!begin(&c, x, "bernoulli") || !check_probability(at, p, "bernoulli_ expects p to be in [0, 1]")) return NULL;
+    return draw_into(&c, x);
+}
+
+/* As in PyTorch the noise is drawn and scaled in x's dtype, and saved for the gradient. */
+fy_tensor *fy_dropout_at(fy_site *at, fy_tensor *x, double p)
+{
+    fy_call c = {.at = at, .op = FY_OP_bernoulli, .real = {[FY_RANDOM_p] = 1 - p}};
+    if (!begin(&c, x, "bernoulli") || !check_probability(at, p, "dropout probability has to be between 0 and 1"))
+        return NULL;
+    if (p == 0) return fy_scope_track(fy_tensor_retain(x));
+    c.real[FY_RANDOM_value] = p < 1 ? 1 / (1 - p) : 0;
+    c.shape = fy_geometry_of(x).shape;
+    c.dev = x->storage->dev;
+    fy_tensor *noise = fy_draw(&c);
+    if (!noise) return NULL;
+    fy_tensor *out = fy_dispatch(&(fy_call){
+        .at = at, .op = FY_OP_mul, .in = {fy_arg_tensor(x), fy_arg_tensor(noise)}, .name = fy_name_for(at, NULL)});
+    fy_tensor_release(at, noise, FY_WORD_free);
+    return fy_scope_track(out);
+}

@@ -1,0 +1,40 @@
+/* sgd.c: stochastic gradient descent, with momentum: in PyTorch's order of operations. */
+#include "error.h"
+#include "event.h"
+#include "optimizer.h"
+
+enum { MOMENTUM }; /* the state */
+
+/* The gradient itself, if nothing changes it. */
+static fy_tensor *direction(fy_site *at, const fy_optimizer *o, fy_trained_parameter *p, fy_tensor *g)
+{
+    const fy_sgd_opts *s = &o->sgd;
+    if (s->maximize) g = fy_scaled(at, NULL, g, -1);
+    if (g && s->weight_decay != 0) g = fy_add_scaled(at, NULL, g, p->x, s->weight_decay);
+    if (!g || s->momentum == 0) return g;
+    fy_tensor *sum = p->state[MOMENTUM];
+    if (!sum) sum = fy_optimizer_state(at, p, MOMENTUM, "momentum_buffer", g);
+    else if (fy_scaled(at, sum, sum, s->momentum)) sum = fy_add_scaled(at, sum, sum, g, 1 - s->dampening);
+    else return NULL;
+    return s->nesterov && sum ? fy_add_scaled(at, NULL, g, sum, s->momentum) : sum;
+}
+
+static bool update(fy_site *at, const fy_optimizer *o, fy_trained_parameter *p, fy_tensor *g)
+{
+    fy_tensor *d = direction(at, o, p, g);
+    return d && fy_add_scaled(at, p->x, p->x, d, -o->lr);
+}
+
+fy_optimizer *fy_optim_sgd_at(fy_site *at, fy_trained what, fy_sgd_opts s)
+{
+    double lr = s.fy_end_ & FY_LR_TOLD ? s.lr : 1e-3;
+    if (!fy_optimizer_check_value(at, "momentum value", s.momentum, s.momentum >= 0) ||
+        !fy_optimizer_check_value(at, "weight_decay value", s.weight_decay, s.weight_decay >= 0))
+        return NULL;
+    if (s.nesterov && (s.momentum <= 0 || s.dampening != 0))
+        return fy_fail(at, "value", "fy_optim_sgd(net, .momentum = 0.9, .nesterov = true)",
+                       "Nesterov momentum requires a momentum and zero dampening");
+    fy_optimizer *o = fy_optimizer_make(at, &what, lr, update);
+    if (o) o->sgd = s;
+    return o;
+}
