@@ -39,7 +39,7 @@ WARN    = -Wall -Wextra -Wshadow -Wconversion $(if $(filter true,$(CI)),-Werror)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(SAN) -MMD -MP -DFERRY_VERSION='"$(VERSION)"'
 # Kernels are CUDA, read as C++ by g++ for the simulated card; no C++ runtime is linked.
 CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(if $(filter true,$(CI)),-Werror) $(SAN) -MMD -MP -fno-exceptions -fno-rtti -fwrapv
-CORE_LIBS = -lopenblas -lm -lpthread -ldl
+CORE_LIBS = -lopenblas -lzip -lm -lpthread -ldl
 # Lines alone (-g1) are what sanitizers print; relocations (-pie) would add half to what a hundred tests take on the disk.
 # gold, where it is, links a hundred programs of 30 MB in three quarters of the time.
 ASAN = B=$(B)/asan OPT='-O1 -g1' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-pie -no-pie $(GOLD)' NVCC=

@@ -15,6 +15,9 @@ int main(void) { return cmark_markdown_to_html("", 0, CMARK_OPT_DEFAULT) == 0; }
 #include <openblas/cblas.h> /* Fedora's place */
 #endif
 int main(void) { return (int)cblas_ddot(0, 0, 1, 0, 1); }
+#elif defined HAVE_zip
+#include <zip.h>
+int main(void) { return zip_open("", 0, (int *)0) == 0; }
 #elif defined HAVE_cmocka
 #include <setjmp.h>
 #include <stdarg.h>

@@ -39,8 +39,8 @@ typedef struct call {
 
 typedef struct oracle_op {
     const char *name;
-    const char *args;      /* the known arguments, each between blanks */
-    value (*run)(call *c); /* NULL: Ferry does not support it yet */
+    const char *args; /* the known arguments, each between blanks */
+    value (*run)(call *c);
 } oracle_op;
 
 /* oracle_case.c: reading */

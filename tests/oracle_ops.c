@@ -409,6 +409,112 @@ OP(no_grad_add_)
     return of_tensor(out);
 }
 
+/* ---- training ---- */
+
+static double real(const call *c, const char *name, double otherwise)
+{
+    return argument(c, name) ? real_of(argument(c, name)) : otherwise;
+}
+
+/* A parameter with these first values. */
+static fy_tensor *parameter(const call *c) { return fy_requires_grad_(fy_clone(tensor(c, 0))); }
+
+/* The parameter after one step a gradient. */
+static value train(const call *c, fy_tensor *w, fy_optimizer *o)
+{
+    for (int i = 1; o && i < cJSON_GetArraySize(c->operands); i++)
+        if (!fy_set_grad(w, tensor(c, i)) || !fy_step(o)) w = NULL;
+    fy_tensor *after = o && w ? fy_detach(w) : NULL;
+    fy_optimizer_free(o);
+    return of_tensor(after);
+}
+OP(sgd)
+{
+    fy_tensor *w = parameter(c);
+    fy_optimizer *o = fy_optim_sgd((w), .lr = real(c, "lr", 1e-3), .momentum = real(c, "momentum", 0),
+                                   .dampening = real(c, "dampening", 0), .weight_decay = real(c, "weight_decay", 0),
+                                   .nesterov = flag(c, "nesterov"), .maximize = flag(c, "maximize"));
+    return train(c, w, o);
+}
+static fy_adam_opts adam_options(const call *c, double decay)
+{
+    const cJSON *betas = argument(c, "betas");
+    return (fy_adam_opts){.lr = real(c, "lr", 1e-3),
+                          .beta1 = betas ? real_of(cJSON_GetArrayItem(betas, 0)) : 0.9,
+                          .beta2 = betas ? real_of(cJSON_GetArrayItem(betas, 1)) : 0.999,
+                          .eps = real(c, "eps", 1e-8),
+                          .weight_decay = real(c, "weight_decay", decay),
+                          .amsgrad = flag(c, "amsgrad"),
+                          .maximize = flag(c, "maximize"),
+                          .fy_end_ = ~0};
+}
+OP(adam)
+{
+    fy_tensor *w = parameter(c);
+    return train(c, w, fy_optim_adam_at(AT("fy_optim_adam"), fy_trained_tensors(1, &w), adam_options(c, 0)));
+}
+OP(adamw)
+{
+    fy_tensor *w = parameter(c);
+    return train(c, w, fy_optim_adamw_at(AT("fy_optim_adamw"), fy_trained_tensors(1, &w), adam_options(c, 0.01)));
+}
+OP(clip_grad_norm_)
+{
+    fy_tensor *w[2];
+    size_t n = (size_t)cJSON_GetArraySize(c->operands);
+    for (size_t i = 0; i < n; i++) {
+        w[i] = fy_requires_grad_(fy_clone(tensor(c, (int)i)));
+        fy_set_grad(w[i], fy_clone(tensor(c, (int)i)));
+    }
+    fy_tensor *total =
+        fy_clip_grad_norm__at(AT("fy_clip_grad_norm_"), fy_trained_tensors(n, w), real(c, "max_norm", 1));
+    c->part[c->parts++] = of_tensor(total);
+    for (size_t i = 0; i < n; i++) c->part[c->parts++] = of_tensor(fy_detach(fy_grad(w[i])));
+    return c->part[0];
+}
+OP(layer_norm)
+{
+    fy_layer_norm_with o = {.eps = real(c, "eps", 1e-5), .fy_end_ = FY_EPS_TOLD};
+    if (cJSON_GetArraySize(c->operands) > 1) o.weight = tensor(c, 1), o.bias = tensor(c, 2);
+    return of_tensor(fy_layer_norm_at(AT("fy_layer_norm"), tensor(c, 0), shape_of(argument(c, "shape")), o));
+}
+static fy_tensor *seeded(const call *c)
+{
+    fy_manual_seed((uint64_t)integer(c, "seed", 0));
+    return fy_clone(tensor(c, 0));
+}
+OP(uniform_) { return of_tensor(fy_uniform_(seeded(c), real(c, "low", 0), real(c, "high", 1))); }
+OP(normal_) { return of_tensor(fy_normal_(seeded(c), real(c, "mean", 0), real(c, "std", 1))); }
+OP(bernoulli_) { return of_tensor(fy_bernoulli_(seeded(c), real(c, "p", 0.5))); }
+OP(dropout) { return of_tensor(fy_dropout(seeded(c), real(c, "p", 0.5))); }
+
+/* The parameters of a new module. */
+static value parameters_of(call *c, fy_module *m)
+{
+    size_t n = 0;
+    fy_tensor *const *x = m ? fy_parameters(m, &n) : NULL;
+    for (size_t i = 0; i < n; i++) c->part[c->parts++] = of_tensor(fy_detach(x[i]));
+    fy_module_free(m);
+    return c->part[0];
+}
+static fy_dtype of_seed(const call *c) { return fy_manual_seed((uint64_t)integer(c, "seed", 0)), FY_FLOAT32; }
+OP(nn_linear)
+{
+    bool bias = !cJSON_IsFalse(argument(c, "bias"));
+    fy_dtype d = of_seed(c);
+    return parameters_of(c, fy_nn_linear(integer(c, "n", 1), integer(c, "m", 1), .bias = bias, .dtype = d));
+}
+OP(nn_embedding)
+{
+    fy_dtype d = of_seed(c);
+    return parameters_of(c, fy_nn_embedding(integer(c, "n", 1), integer(c, "m", 1), .dtype = d));
+}
+OP(nn_layer_norm)
+{
+    fy_dtype d = of_seed(c);
+    return parameters_of(c, fy_nn_layer_norm((integer(c, "n", 1)), .device = device(c), .dtype = d));
+}
+
 /* Crashes, for the test of this program. */
 OP(crash)
 {
@@ -420,7 +526,6 @@ OP(crash)
 /* clang-format off */
 #define ROW(name, args) {#name, " " args " ", run_##name},
 #define PLAIN(name) ROW(name, "")
-#define WAITS(name) {#name, "", NULL},
 
 static const oracle_op ops[] = {
     FY_THREE_OPERAND_OPS(PLAIN) FY_TWO_OPERAND_OPS(PLAIN) FY_ONE_OPERAND_OPS(PLAIN)
@@ -473,7 +578,11 @@ static const oracle_op ops[] = {
 
     ROW(requires_grad_, "value") PLAIN(requires_grad) PLAIN(is_leaf) ROW(backward, "retain_graph") PLAIN(grad)
     PLAIN(no_grad_add_) PLAIN(retain_grad) PLAIN(set_grad)
-    WAITS(zero_grad) WAITS(sgd) WAITS(adam) WAITS(adamw)
+    ROW(sgd, "lr momentum dampening weight_decay nesterov maximize")
+    ROW(adam, "lr betas eps weight_decay amsgrad maximize") ROW(adamw, "lr betas eps weight_decay amsgrad maximize")
+    ROW(clip_grad_norm_, "max_norm") ROW(layer_norm, "shape eps")
+    ROW(uniform_, "seed low high") ROW(normal_, "seed mean std") ROW(bernoulli_, "seed p") ROW(dropout, "seed p")
+    ROW(nn_linear, "seed n m bias") ROW(nn_embedding, "seed n m") ROW(nn_layer_norm, "seed n")
 };
 /* clang-format on */
 

@@ -62,11 +62,15 @@ static bool read_all(source *s, void *to, size_t n)
 /* O_NONBLOCK: opening a FIFO would block otherwise. */
 static bool open_source(source *s)
 {
-    struct stat about;
     if (!s->path || !*s->path)
         return fy_fail(s->at, "value", "fy_load_npy(\"data.npy\")", "the path is %s", s->path ? "empty" : "NULL");
     s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (s->fd < 0) return fail_system(s, "open", errno);
+    return s->fd >= 0 || fail_system(s, "open", errno);
+}
+
+static bool measure(source *s)
+{
+    struct stat about;
     if (fstat(s->fd, &about)) return fail_system(s, "read", errno);
     s->size = (size_t)about.st_size;
     if (S_ISREG(about.st_mode)) return true;
@@ -160,10 +164,10 @@ static void normalize(const fy_npy *h, char *data, size_t bytes)
     for (size_t i = 0; i < bytes && h->dtype == FY_BOOL; i++) data[i] = data[i] != 0;
 }
 
-static fy_tensor *load(source *s)
+static fy_tensor *load(source *s, const char *name)
 {
     const fy_npy *h = &s->header;
-    if (!open_source(s) || !read_header(s) || !check_size(s)) return NULL;
+    if (!measure(s) || !read_header(s) || !check_size(s)) return NULL;
     size_t bytes = s->size - s->start;
     fy_storage *storage = fy_storage_reserve(s->at, fy_dev_at(0), bytes);
     if (!storage) return NULL;
@@ -181,16 +185,21 @@ static fy_tensor *load(source *s)
         step = fy_saturating_mul(step, g.shape.dims[i] > 1 ? g.shape.dims[i] : 1);
     }
     fy_storage_announce(s->at, storage);
-    fy_tensor *x = fy_tensor_make(s->at, storage, &g, fy_name_for(s->at, NULL), 0, false);
+    fy_tensor *x = fy_tensor_make(s->at, storage, &g, name, 0, false);
     fy_emit_write(s->at, x, FY_WORD_load);
-    return fy_scope_track(x);
+    return x;
+}
+
+fy_tensor *fy_npy_load(fy_site *at, const char *label, int fd, const char *name)
+{
+    return load(&(source){.at = at, .path = label, .fd = fd}, name);
 }
 
 fy_tensor *fy_load_npy_at(fy_site *at, const char *path)
 {
     source s = {.at = at, .path = path, .fd = -1};
     fy_session_start();
-    fy_tensor *x = load(&s);
+    fy_tensor *x = open_source(&s) ? fy_scope_track(load(&s, fy_name_for(at, NULL))) : NULL;
     if (s.fd >= 0) close(s.fd);
     return x;
 }

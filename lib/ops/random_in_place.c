@@ -1,6 +1,7 @@
 /* random_in_place.c: random values written into a tensor: uniform_, normal_, bernoulli_; and dropout, which multiplies
  * by such values. */
 #include "dispatch.h"
+#include "dtype.h"
 #include "error.h"
 #include "event.h"
 #include "make.h"
@@ -36,13 +37,22 @@ static bool begin(fy_call *c, fy_tensor *x, const char *kernel)
     return fy_draw_check(c, kernel);
 }
 
+static double rounded_to(fy_dtype d, double x)
+{
+    double element;
+    fy_number_put(d, &element, 0, fy_arg_real(x));
+    return fy_real_at(d, &element, 0);
+}
+
 fy_tensor *fy_uniform__at(fy_site *at, fy_tensor *x, double low, double high)
 {
-    fy_call c = {.at = at, .op = FY_OP_uniform, .real = {[FY_RANDOM_low] = low, [FY_RANDOM_high] = high}};
+    fy_call c = {.at = at, .op = FY_OP_uniform};
     if (!begin(&c, x, "check_uniform_bounds")) return NULL;
     if (!(low <= high))
         return fy_fail(at, "value", "fy_uniform_(x, low, high): low is the smaller one",
                        "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", low, high);
+    c.real[FY_RANDOM_low] = rounded_to(x->dtype, low);
+    c.real[FY_RANDOM_high] = rounded_to(x->dtype, high);
     return draw_into(&c, x);
 }
 
@@ -52,19 +62,20 @@ fy_tensor *fy_normal__at(fy_site *at, fy_tensor *x, double mean, double std)
     if (!begin(&c, x, "normal_kernel")) return NULL;
     if (!(std >= 0))
         return fy_fail(at, "value", "the standard deviation is the square root of the variance",
-                       "normal_ expects std > 0.0, but found std=%g", std);
+                       "normal expects std >= 0.0, but found std %g", std);
     return draw_into(&c, x);
 }
 
 static bool check_probability(fy_site *at, double p, const char *words)
 {
-    return (p >= 0 && p <= 1) || fy_fail(at, "value", "0 is never, 1 is always", "%s, but got %g", words, p);
+    return (p >= 0 && p <= 1) || fy_fail(at, "value", "0 is never, 1 is always", "%s%g", words, p);
 }
 
 fy_tensor *fy_bernoulli__at(fy_site *at, fy_tensor *x, double p)
 {
     fy_call c = {.at = at, .op = FY_OP_bernoulli, .real = {[FY_RANDOM_p] = p, [FY_RANDOM_value] = 1}};
-    if (!begin(&c, x, "bernoulli") || !check_probability(at, p, "bernoulli_ expects p to be in [0, 1]")) return NULL;
+    if (!begin(&c, x, "bernoulli") || !check_probability(at, p, "bernoulli_ expects p to be in [0, 1], but got p="))
+        return NULL;
     return draw_into(&c, x);
 }
 
@@ -72,7 +83,8 @@ fy_tensor *fy_bernoulli__at(fy_site *at, fy_tensor *x, double p)
 fy_tensor *fy_dropout_at(fy_site *at, fy_tensor *x, double p)
 {
     fy_call c = {.at = at, .op = FY_OP_bernoulli, .real = {[FY_RANDOM_p] = 1 - p}};
-    if (!begin(&c, x, "bernoulli") || !check_probability(at, p, "dropout probability has to be between 0 and 1"))
+    if (!begin(&c, x, "bernoulli") ||
+        !check_probability(at, p, "dropout probability has to be between 0 and 1, but got "))
         return NULL;
     if (p == 0) return fy_scope_track(fy_tensor_retain(x));
     c.real[FY_RANDOM_value] = p < 1 ? 1 / (1 - p) : 0;

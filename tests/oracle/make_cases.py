@@ -11,6 +11,7 @@ from torch_runner import DTYPES, FLOATS
 from index_cases import indexing, masks, ordering, parts
 from pointwise_cases import more_factories, norms, pointwise, sameness
 from torch_rules import PROGRAMS
+from training_cases import draws, layer_norms, training
 
 ARITHMETIC = ['add', 'sub', 'mul', 'div', 'floor_divide', 'remainder', 'maximum', 'minimum']
 COMPARE = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'logical_and', 'logical_or']
@@ -311,7 +312,8 @@ def rules():
 
 
 for group in (binary, numbers, in_place, unary, reductions, products, losses, views, creation, conversion, promotion,
-              randomness, rules, ternary, parts, indexing, ordering, masks, pointwise, more_factories, sameness, norms):
+              randomness, rules, ternary, parts, indexing, ordering, masks, pointwise, more_factories, sameness, norms, training,
+              layer_norms, draws):
     group()
 for case in cases:
     print(json.dumps(case, separators=(',', ':')))

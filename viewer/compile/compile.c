@@ -13,7 +13,7 @@
 #include "log.h"
 #include "memory.h"
 #ifndef FERRY_CORE_LIBS
-#define FERRY_CORE_LIBS "-lopenblas -lm -lpthread -ldl"
+#define FERRY_CORE_LIBS "-lopenblas -lzip -lm -lpthread -ldl"
 #endif
 
 enum { MOST_ARGUMENTS = 64 };
