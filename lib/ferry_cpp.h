@@ -41,6 +41,13 @@ template <typename... T> constexpr size_t fy_count_of(T...) { return sizeof...(T
 
 template <size_t n> inline fy_items fy_items_of(fy_tensor *const (&x)[n]) { return fy_items_array(x, n); }
 inline fy_items fy_items_of(fy_iterator *from) { return fy_items_iterator(from, 0); }
+template <typename T> inline fy_module *fy_module_of(T *m)
+{
+    static_assert(__builtin_offsetof(T, base) == 0, "a module of your own is a struct that begins with `fy_module base`");
+    return reinterpret_cast<fy_module *>(m);
+}
+inline void fy_zero_grad_of(fy_site *at, fy_optimizer *o) { fy_zero_grad_at(at, o); }
+inline void fy_zero_grad_of(fy_site *at, fy_module *m) { fy_module_zero_grad_at(at, m); }
 template <size_t n> fy_tensor *fy_item_of(fy_tensor *const (&)[n]);
 fy_tensor **fy_item_of(fy_iterator *);
 
@@ -71,6 +78,12 @@ fy_tensor **fy_item_of(fy_iterator *);
 #define FY_TENSOR_COUNT(...) fy_count_of(__VA_ARGS__)
 #undef FY_TENSOR_ARRAY
 #define FY_TENSOR_ARRAY(...) (fy_pack<fy_tensor *, FY_COUNT32(__VA_ARGS__)>{{__VA_ARGS__}}.begin())
+#undef FY_MODULE
+#define FY_MODULE(m) fy_module_of(m)
+#undef FY_MODULES
+#define FY_MODULES(...) FY_COUNT32(__VA_ARGS__), (fy_pack<fy_module *, FY_COUNT32(__VA_ARGS__)>{{__VA_ARGS__}}.begin())
+#undef FY_ZERO_GRAD
+#define FY_ZERO_GRAD(x) fy_zero_grad_of
 #undef FY_DTYPE_OF_VIEW
 #define FY_DTYPE_OF_VIEW(x) (x) /* checked by the function's parameter type */
 

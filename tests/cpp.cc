@@ -163,8 +163,49 @@ static void loops()
     IS(fy_numel(w) == 2 && fy_dim(w) == 1);
 }
 
+struct doubled {
+    fy_module base;
+    fy_module *inner;
+};
+
+static fy_tensor *doubled_forward(void *module, fy_tensor *x)
+{
+    doubled *self = static_cast<doubled *>(module);
+    return fy_mul(fy_call(self->inner, x), 2);
+}
+
+static void training()
+{
+    doubled *twice = fy_module_new(doubled, doubled_forward);
+    twice->inner = static_cast<fy_module *>(fy_submodule(twice, "inner", fy_nn_linear(3, 1, .bias = false)));
+    fy_module *net = fy_sequential((fy_nn_linear(2, 3, .device = "cuda"), fy_nn_relu(), fy_nn_layer_norm((3), .eps = 1e-3), &twice->base));
+    fy_optimizer *optimizer = fy_optim_sgd(net, .lr = 0.1, .momentum = 0.9);
+    fy_tensor *w = fy_ones((1), .requires_grad = true);
+    fy_optimizer *other = fy_optim_adam((w), .lr = 0.5);
+    size_t n = 0;
+    fy_module_to(net, "cuda");
+    fy_parameters(net, &n);
+    IS(n == 5 && fy_is_cuda(fy_get_parameter(net, "3.inner.weight")));
+    FY_SCOPE
+    {
+        fy_backward(fy_sum(fy_call(net, fy_ones((4, 2), .device = "cuda"))));
+        fy_tensor *norm = fy_clip_grad_norm_(net, 1);
+        IS(fy_step(optimizer) && fy_item(norm) > 0);
+        fy_backward(fy_sum(w));
+        IS(fy_step(other) && fy_item(w) < 0.51 && fy_item(w) > 0.49);
+        IS(fy_numel(fy_layer_norm(fy_ones((2, 3)), (3), .weight = fy_ones((3)))) == 6);
+    }
+    fy_zero_grad(net);
+    fy_zero_grad(other);
+    IS(!fy_grad(w) && fy_is_training(net));
+    fy_optimizer_free(optimizer);
+    fy_optimizer_free(other);
+    fy_module_free(net);
+}
+
 int main()
 {
+    training();
     loops();
     lists_numbers_and_options();
     operations();

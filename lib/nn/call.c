@@ -1,8 +1,20 @@
 /* call.c: fy_call: the result of a module. */
 #include "composed.h"
+#include "error.h"
 #include "event.h"
 #include "module.h"
 #include "session_hooks.h"
+
+static fy_tensor *checked(fy_site *at, const fy_module *m, fy_tensor *out)
+{
+    if (out && out->magic != FY_ALIVE)
+        return fy_fail(at, "use_after_free", "return fy_keep(y) from an FY_SCOPE; the module's scope owns it then",
+                       "the forward function of %s returned a tensor that was freed", m->base->type);
+    if (!out && !fy_error())
+        fy_fail(at, "null", "return the result: return fy_mul(x, self->factor);",
+                "the forward function of %s returned NULL", m->base->type);
+    return out;
+}
 
 /* In a scope of its own, which frees what was made on the way; the program's function has call sites of its own. */
 fy_tensor *fy_module_result(fy_site *at, fy_module *m, fy_tensor *x, const char *name)
@@ -11,7 +23,7 @@ fy_tensor *fy_module_result(fy_site *at, fy_module *m, fy_tensor *x, const char 
     fy_scope scope = fy_scope_begin(at);
     fy_tensor *out = m->base->layer ? m->base->layer(at, m, x) : m->base->forward(m, x);
     fy_compose(before);
-    if (out && !fy_check(at, 1, out)) out = NULL;
+    out = checked(at, m, out);
     out = fy_scope_end_with(&scope, out);
     bool passed_on = out == x;
     if (out && name && !passed_on && out->name != name) fy_tensor_rename(at, out, name);

@@ -94,7 +94,7 @@ bool fy_npz_write(fy_site *at, const char *path, size_t n, const fy_npz_array *a
     for (size_t i = 0; ok && i < n; i++) ok = add_array(at, zip, &arrays[i]);
     if (!ok) zip_discard(zip);
     else if (zip_close(zip)) ok = fail_zip(at, path, "write", zip_strerror(zip)), zip_discard(zip);
-    char *data = ok && n ? bytes_of(archive, &bytes) : NULL;
+    char *data = ok ? bytes_of(archive, &bytes) : NULL;
     ok = ok && fy_replacement_end(&file, 1, &(fy_file_part){data, bytes});
     fy_replacement_cancel(&file);
     zip_source_free(archive);

