@@ -394,6 +394,7 @@ fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_set_at(fy_site *at, fy_tensor **held, fy_tensor *x);
 void fy_mark_at(fy_site *at, const char *text);
 int64_t fy_now_at(fy_site *at);
+void fy_log_scalar_at(fy_site *at, const char *name, fy_arg value);
 fy_tensor *fy_given_at(fy_site *at, const char *name);
 void fy_answer_at(fy_site *at, const char *name, fy_tensor *x);
 

@@ -136,6 +136,15 @@ static void narrate_mark(fy_narration *t)
     end(t);
 }
 
+static void narrate_scalar(fy_narration *t)
+{
+    const fy_ev_scalar *e = &t->event.is.scalar;
+    fy_bytes name = fy_event_bytes(&t->event, e->name);
+    fy_line_begin(t, "logged");
+    fy_text_printf(rest(t), "%.*s = %.6g", (int)name.size, name.data, e->value);
+    end(t);
+}
+
 static void narrate_grade(fy_narration *t)
 {
     const fy_ev_grade *e = &t->event.is.grade;
@@ -188,6 +197,7 @@ static void (*const narrators[FY_KIND_COUNT])(fy_narration *) = {
     [FY_KIND_error] = narrate_error,
     [FY_KIND_check] = narrate_check,
     [FY_KIND_mark] = narrate_mark,
+    [FY_KIND_scalar] = narrate_scalar,
     [FY_KIND_grade] = narrate_grade,
     [FY_KIND_log_full] = narrate_log_full,
     [FY_KIND_lost] = narrate_lost,

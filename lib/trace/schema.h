@@ -247,6 +247,10 @@
         FIELD(mark, STR, text, "of fy_mark; absent for fy_now") \
         FIELD(mark, OPT, now, "ns on the session's clock") \
     END(mark) \
+    KIND(scalar, "a number that the program logged, such as its loss (fy_log_scalar); may differ between machines") \
+        FIELD(scalar, STR, name, "the curve that it belongs to") \
+        FIELD(scalar, REAL, value, "the number") \
+    END(scalar) \
     KIND(given, "a lesson's input was loaded") \
         FIELD(given, STR, name, "name asked for") \
         FIELD(given, ID, tensor, "the tensor") \

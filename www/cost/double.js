@@ -69,7 +69,7 @@ export function doubleLanes(on) {
     const rows = lanes.rows(ROWS);
     const plan = lanePlan({ rows, flags: lanes.marks.length > 0, iterations: { rows: [], most: 0 }, memory: false }, width, rows.length > 4 ? 17 : 20);
     return {
-      run, lanes, course, plan, view, t, memory: null, theme: colors, scale: Math.max(1, window.devicePixelRatio || 1),
+      run, lanes, course, plan, view, t, memory: null, curves: [], theme: colors, scale: Math.max(1, window.devicePixelRatio || 1),
       from: step?.from ?? 0, to: step?.to ?? -1, line: '', chosen: null, pointed: null, touched: null, sought: '',
     };
   }

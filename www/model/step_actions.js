@@ -1,10 +1,11 @@
 // step_actions.js: what is shown of a step at a moment, as plain data for drawing: what the step itself did, and the
 // copies and ops that it issued or that are in flight, which may be those of other steps. Pure.
 
-import { int, list as array } from './fields.js';
+import { int, list as array, text } from './fields.js';
 import { worksOf } from './instant.js';
 import { mistake } from './mistakes.js';
 import { allocatedBy } from './pace.js';
+import { value } from './units.js';
 
 /** The actions of step `step` of a run at time t, by step or by clock, given the state after it. Copies and ops have a phase of their own. */
 export function actions(run, step, t, state, by = 'step') {
@@ -66,6 +67,7 @@ const readers = {
   oom: (list, e, state, { run, seq }) => list.push({ type: 'error', code: 'out of memory', device: e.device, mistake: mistake(run, seq, state) }),
   data_race: (list, e, state, { run, seq }) => list.push({ type: 'race', mistake: mistake(run, seq, state) }),
   mark: (list, e) => list.push({ type: 'mark', text: e.text, now: e.now }),
+  scalar: (list, e) => list.push({ type: 'mark', text: `${text(e.name)} = ${value(e.value)}` }),
 };
 
 function copyAction(w, state) {

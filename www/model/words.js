@@ -162,6 +162,7 @@ const sentences = {
     if (e.text === undefined) return `The program reads the clock: ${units.time(e.now)} since its start.`;
     return `Mark: ${quoted(e.text)}.`;
   },
+  scalar: (e) => `The program logs ${quoted(e.name)}: ${units.value(e.value)}.`,
   given: (e) => `The lesson provides ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is submitted as an answer, from ${memoryName(e.device)}.`,
   values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e, n.dtypeOf(e.tensor))}.`,
@@ -231,7 +232,7 @@ export function sentence(e, n) {
 
 // A step's sentence is that of its first event kind in this order.
 const WEIGHT = [
-  'error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark',
+  'error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'scalar',
   'grad', 'backward', 'graph', 'free', 'drop', 'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream',
   'set_stream', 'set_device', 'peer', 'mode', 'segment', 'segment_free',
 ];

@@ -9,6 +9,7 @@ import { list, object } from '../model/fields.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text, wording } from './canvas_util.js';
 import { drawLabels } from './lane_labels.js';
+import { CURVE, CURVES, drawCurveNames, drawCurves, drawCurvesNow } from './lane_curves.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
 import { BRACKETS, drawLoops } from './lane_loops.js';
@@ -19,16 +20,19 @@ export const FLAGS = 16; // px below these, for marks
 
 /**
  * Where the rows lie: {track, rows: [{...row, y, h}], iterations: {y, rows, most}, top, height}, on a canvas so wide, with rows so
- * high; iterations: {rows: of brackets (lane_loops.js), most: that are shown}; flags, memory: are there any?
+ * high; iterations: {rows: of brackets (lane_loops.js), most: that are shown}; flags, memory: are there any? curves: how many.
  */
-export function lanePlan({ rows, iterations, flags, memory }, width, pitch) {
+export function lanePlan({ rows, iterations, flags, memory, curves = 0 }, width, pitch) {
   const top = AXIS + Math.min(iterations.most, iterations.rows.length) * BRACKETS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
+  const under = bottom + (memory ? MEMORY : 0);
+  const shown = Math.min(curves, CURVES);
   const several = new Set(rows.map((row) => row.group).filter((group) => group.includes(':'))).size > 1;
   const left = width < 620 ? (several ? 104 : 74) : width < 1000 ? 126 : 132;
   return {
-    width, pitch, narrow: width < 620, several, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
-    memory: memory ? { y: bottom, h: MEMORY } : null, iterations: { y: AXIS, ...iterations },
+    width, pitch, narrow: width < 620, several, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: under + shown * CURVE,
+    memory: memory ? { y: bottom, h: MEMORY } : null,
+    curves: Array.from({ length: shown }, (_, i) => ({ y: under + i * CURVE, h: CURVE })), iterations: { y: AXIS, ...iterations },
     rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
   };
 }
@@ -74,6 +78,7 @@ export function drawStill(c, scene) {
   for (const t of ticks(scene.course, ...scene.view, TICK / at.size).times) drawGrid(c, th, at.x(t), plan);
   for (const row of plan.rows) drawSlices(c, scene, row, at);
   drawMemory(c, scene, at);
+  drawCurves(c, scene, at);
   drawArrows(c, scene, at);
   drawRaces(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
@@ -94,7 +99,9 @@ export function drawMoving(c, scene) {
   drawMarked(c, scene, at);
   drawFuture(c, scene, at);
   drawTicks(c, scene, ticks(scene.course, ...scene.view, TICK / at.size), at);
+  drawCurvesNow(c, scene, at);
   c.restore();
+  drawCurveNames(c, scene);
   drawNow(c, scene, at);
   drawOverview(c, scene);
 }

@@ -12,6 +12,8 @@ import { sentence } from '../model/words.js';
 import { ease, sharpness } from './canvas_util.js';
 import { theme } from './colours.js';
 import { gestures, keyOf, viewKeys } from './lane_gestures.js';
+import { curvesOf } from '../model/curves.js';
+import { curveWords } from './lane_curves.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
 import { marksAt } from './lane_signs.js';
 import { bracketAt, loopRows } from './lane_loops.js';
@@ -64,23 +66,24 @@ export function lanesView(on) {
     const lanes = lanesOf(run);
     grow(lanes);
     const memory = memoryOf(run);
-    const plan = arrange(partsOf(lanes, memory));
+    const curves = curvesOf(run);
+    const plan = arrange(partsOf(lanes, memory, curves));
     if (!size.w) return;
     follow(moment, lanes, plan);
     gliding?.();
     if (gliding) on.poke();
-    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, kept: 0, ...moment, line: count < MANY ? moment.line : '' };
+    scene = { run, lanes, memory, curves, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, kept: 0, ...moment, line: count < MANY ? moment.line : '' };
     scene.kept = offer();
     paint();
     tell();
   }
 
   // In a window that is not roomy, each row counts.
-  function partsOf(lanes, memory) {
+  function partsOf(lanes, memory, curves) {
     const rows = lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW);
     const flags = lanes.marks.length > 0;
     const most = innerHeight < ROOMY ? Math.max(1, ROOM - rows.length - Number(flags)) : Infinity;
-    return { rows, flags, iterations: { rows: loopRows(loopsOf(run)), most }, memory: memory?.peak > 0 };
+    return { rows, flags, iterations: { rows: loopRows(loopsOf(run)), most }, memory: memory?.peak > 0, curves: curves.length };
   }
 
   // A run that still arrives is drawn a few times a second.
@@ -192,7 +195,9 @@ export function lanesView(on) {
     return all[0]?.gap <= NEAR ? { ...all[0], lane: row.lanes[Math.max(0, which)] } : null;
   }
 
-  const inMemory = ({ x, y }) => scene?.plan.memory && y >= scene.plan.memory.y && x > scene.plan.track.x;
+  const inPlace = (place, { x, y }) => place && y >= place.y && y < place.y + place.h && x > scene.plan.track.x;
+
+  const curveAt = (at) => scene?.curves[scene.plan.curves.findIndex((place) => inPlace(place, at))];
 
   const breakAt = (x) => {
     const u = course.toUnits(scaleOf(scene).t(x));
@@ -213,7 +218,8 @@ export function lanesView(on) {
     const before = pointed;
     pointed = found && found.one.count === 1 ? { slice: found.one.slice, lane: found.lane, seq: found.one.slice.seq } : null;
     if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
-    else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
+    else if (inPlace(scene?.plan.memory, at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
+    else if (curveAt(at)) explain(curveWords(curveAt(at), scaleOf(scene).t(at.x)), at.x);
     else if (marks.length) explain([...marks.slice(0, 6).map((one) => `mark “${one.text}” at ${units.time(one.t)}`), ...(marks.length > 6 ? [`and ${marks.length - 6} more: zoom in to tell them apart`] : [])], at.x);
     else if (bracket) explain(bracketTold(bracket), at.x);
     else if (gap) explain([...breakWords(gap.gap, run).sentences, 'It is drawn shorter than it was; the list of keys has a setting that draws it to scale.'], at.x);
@@ -331,7 +337,7 @@ export function lanesView(on) {
       if (slice) return reach(all[i], slice);
     }
     if (by < 0 || !scene.memory) return undefined;
-    const words = memoryWords(run, scene.memory, scene.t);
+    const words = [...memoryWords(run, scene.memory, scene.t), ...scene.curves.flatMap((curve) => curveWords(curve, scene.t))];
     explain(words, scaleOf(scene).x(scene.t));
     $('found').textContent = words.join('. ');
     return undefined;
