@@ -9,6 +9,7 @@ import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
 
 const DOES = new Set(['op', 'copy', 'host_write', 'host_read', 'mark', 'event_record']); // what an iteration may begin with
+const COPIES = /^fy_(to|cuda|cpu|copy_|item|print|log_scalar|pin_memory)$/; // calls that a copy may be of
 const NEAR = 64; // iterations that are looked at for one event
 
 /** The loops of a program's text: [{first, last}], lines, an outer one before those in it. */
@@ -85,7 +86,7 @@ function loops(run) {
     if (!DOES.has(e.kind) || signOf(e) !== one.sign || run.stepOf(seq) === run.stepOf(one.seq)) return false;
     one.seq = seq;
     one.again++;
-    const calls = callsIn(source, e.line).filter(({ name }) => name.replace(/^fy_|_$/g, '') === e.name);
+    const calls = callsIn(source, e.line).filter(({ name }) => (e.kind === 'copy' ? COPIES.test(name) : name.replace(/^fy_|_$/g, '') === e.name));
     return one.again >= Math.max(1, calls.length);
   }
 

@@ -9,15 +9,27 @@ const EDGE = 5; // px above and below the curve
 const FREE = 26; // px between points from which each has a dot
 
 /** Draws the curves at plan.curves [{y, h}, ...]. */
-export function drawCurves(c, scene, at) {
-  scene.plan.curves.forEach((place, i) => drawCurve(c, scene, scene.curves[i], place, at));
+export function drawCurves(c, scene) {
+  scene.plan.curves.forEach((place, i) => drawCurve(c, scene, scene.curves[i], place, axisOf(scene)));
+}
+
+// On the lanes' axis, so that the curve stands under what was done; where they show a part of the run, on one of its own: the
+// whole run, for a part of a curve tells nothing.
+function axisOf({ plan: { track }, course, view: [u0, u1] }) {
+  const part = u0 > 0 || u1 < course.units;
+  const units = part ? course.units : u1 - u0;
+  const px = (u) => track.x + ((u - (part ? 0 : u0)) / units) * track.w;
+  return { x: (t) => px(course.toUnits(t)), part: part && { from: px(u0), to: px(u1) } };
 }
 
 // A number that is not finite leaves a gap in the line, and a mark at the upper edge.
-function drawCurve(c, { theme: th, plan: { track, width } }, curve, place, at) {
+function drawCurve(c, { theme: th, t, plan: { track, width } }, curve, place, at) {
   const y = heightOf(curve, place);
+  c.fillStyle = th.paper;
+  c.fillRect(track.x, place.y, track.w, place.h);
   c.fillStyle = th.line;
   c.fillRect(0, place.y - 0.5, width, 1);
+  if (at.part) c.fillRect(at.part.from, place.y, Math.max(2, at.part.to - at.part.from), place.h); // what the lanes show
   c.strokeStyle = th.ink;
   c.lineWidth = 1.5;
   c.lineJoin = 'round';
@@ -34,6 +46,21 @@ function drawCurve(c, { theme: th, plan: { track, width } }, curve, place, at) {
   c.stroke();
   const spaced = curve.points.length < 2 || at.x(curve.points.at(-1).t) - at.x(curve.points[0].t) > FREE * (curve.points.length - 1) * 0.3;
   for (const point of curve.points) drawPoint(c, th, at.x(point.t), Number.isFinite(point.value) ? y(point.value) : null, place, spaced);
+  drawNow(c, th, curve.points[curve.at(t)], at.x(t), track, place, (point) => ({ x: at.x(point.t), y: y(point.value) }));
+}
+
+// What is still to come is paler; the number now is a dot.
+function drawNow(c, th, point, x, track, place, at) {
+  c.globalAlpha = 0.6;
+  c.fillStyle = th.paper;
+  c.fillRect(x, place.y, Math.max(0, track.x + track.w - x), place.h);
+  c.globalAlpha = 1;
+  c.fillStyle = th.accent;
+  c.fillRect(x - 0.75, place.y, 1.5, place.h);
+  if (!point || !Number.isFinite(point.value)) return;
+  c.beginPath();
+  c.arc(at(point).x, at(point).y, 4, 0, 2 * Math.PI);
+  c.fill();
 }
 
 function drawPoint(c, th, x, y, place, spaced) {
@@ -56,18 +83,6 @@ function drawPoint(c, th, x, y, place, spaced) {
 function heightOf({ low, high }, { y, h }) {
   const span = high - low;
   return (value) => (span > 0 ? y + EDGE + ((high - value) / span) * (h - 2 * EDGE) : y + h / 2);
-}
-
-/** The number at the now-line, as a dot on the curve. */
-export function drawCurvesNow(c, { plan, curves, theme: th, t }, at) {
-  plan.curves.forEach((place, i) => {
-    const point = curves[i].points[curves[i].at(t)];
-    if (!point || !Number.isFinite(point.value)) return;
-    c.fillStyle = th.accent;
-    c.beginPath();
-    c.arc(at.x(point.t), heightOf(curves[i], place)(point.value), 4, 0, 2 * Math.PI);
-    c.fill();
-  });
 }
 
 /** Left of each curve: its name, and its number now. */

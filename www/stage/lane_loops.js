@@ -1,5 +1,6 @@
-// lane_loops.js: the iterations of the program's loops, as brackets over the lanes, each with its number; iterations too narrow for
-// one are drawn as one bracket with their number. Which iterations there are is known by model/loops.js.
+// lane_loops.js: the iterations of the program's loops, as brackets over the lanes, each with its number, and below them its backward
+// passes; those too narrow for a number are drawn as one bracket with their number. Which there are is known by model/loops.js and
+// model/passes.js.
 
 import { firstIndex } from '../model/search.js';
 import { text } from './canvas_util.js';
@@ -54,6 +55,7 @@ function folded(iterations, k, x, t) {
 /** What a bracket says, longest first. */
 export function bracketWords({ iterations: [first, last], loop }) {
   const all = loop.iterations.length;
+  if (loop.pass) return first === last ? ['backward', 'back'] : [`backward, ${last.n - first.n + 1} ×`, `${last.n - first.n + 1} ×`];
   if (first === last) return [`iteration ${first.n} of ${all}`, `iteration ${first.n}`, `${first.n}`];
   const count = last.n - first.n + 1;
   if (count === all) return [`${all} iterations`, `${all} ×`];
@@ -67,7 +69,14 @@ export function rowsIn({ rows, most }, at, left, right) {
   return rows.slice(first, first + most);
 }
 
-const shownRows = ({ iterations, track }, at) => rowsIn(iterations, at, track.x, track.x + track.w);
+// The backward passes have a row of their own below them, however little room there is.
+function shownRows({ iterations, track }, at) {
+  const loops = rowsIn(iterations, at, track.x, track.x + track.w);
+  return iterations.passes?.length ? [...loops, { loops: iterations.passes }] : loops;
+}
+
+/** How many rows of brackets are drawn at most. */
+export const bracketRows = ({ rows, most, passes }) => Math.min(most, rows.length) + (passes?.length ? 1 : 0);
 
 /** Draws them at plan.iterations {y, rows, most}. */
 export function drawLoops(c, scene, at) {
@@ -81,8 +90,8 @@ export function drawLoops(c, scene, at) {
 
 function drawBracket(c, th, one, y, track) {
   const [left, right] = [Math.max(one.x, track.x - 4), Math.min(one.x + one.w, track.x + track.w + 4)];
-  c.strokeStyle = th.faint;
-  c.lineWidth = 1;
+  c.strokeStyle = one.loop.pass ? th.ink : th.faint;
+  c.lineWidth = one.loop.pass ? 1.5 : 1;
   c.beginPath();
   c.moveTo(left + 1, y + BRACKETS - 1);
   c.lineTo(left + 1, y + BRACKETS / 2 + 0.5);
@@ -98,7 +107,7 @@ function drawBracket(c, th, one, y, track) {
   const middle = (from + to) / 2;
   c.fillStyle = th.paper;
   c.fillRect(middle - w / 2 - 3, y, w + 6, BRACKETS);
-  text(c, words, middle, y + BRACKETS / 2 + 0.5, { font, color: th.soft, align: 'center' });
+  text(c, words, middle, y + BRACKETS / 2 + 0.5, { font, color: one.loop.pass ? th.ink : th.soft, align: 'center' });
 }
 
 /** The bracket at (x, y), or null. */

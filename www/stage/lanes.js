@@ -9,10 +9,10 @@ import { list, object } from '../model/fields.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text, wording } from './canvas_util.js';
 import { drawLabels } from './lane_labels.js';
-import { CURVE, CURVES, drawCurveNames, drawCurves, drawCurvesNow } from './lane_curves.js';
+import { CURVE, CURVES, drawCurveNames, drawCurves } from './lane_curves.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
-import { BRACKETS, drawLoops } from './lane_loops.js';
+import { BRACKETS, bracketRows, drawLoops } from './lane_loops.js';
 
 const TICK = 74; // px between two times on the axis at least
 export const AXIS = 22; // px over the lanes, for times
@@ -20,17 +20,17 @@ export const FLAGS = 16; // px below these, for marks
 
 /**
  * Where the rows lie: {track, rows: [{...row, y, h}], iterations: {y, rows, most}, top, height}, on a canvas so wide, with rows so
- * high; iterations: {rows: of brackets (lane_loops.js), most: that are shown}; flags, memory: are there any? curves: how many.
+ * high; iterations: {rows: of brackets (lane_loops.js), most: that are shown, passes: backward}; flags, memory: are there any? curves: how many.
  */
 export function lanePlan({ rows, iterations, flags, memory, curves = 0 }, width, pitch) {
-  const top = AXIS + Math.min(iterations.most, iterations.rows.length) * BRACKETS + (flags ? FLAGS : 0);
+  const top = AXIS + bracketRows(iterations) * BRACKETS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
   const under = bottom + (memory ? MEMORY : 0);
   const shown = Math.min(curves, CURVES);
   const several = new Set(rows.map((row) => row.group).filter((group) => group.includes(':'))).size > 1;
   const left = width < 620 ? (several ? 104 : 74) : width < 1000 ? 126 : 132;
   return {
-    width, pitch, narrow: width < 620, several, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: under + shown * CURVE,
+    width, pitch, narrow: width < 620, several, track: { x: left, w: Math.max(40, width - left - 2) }, top, bottom: under, height: under + shown * CURVE,
     memory: memory ? { y: bottom, h: MEMORY } : null,
     curves: Array.from({ length: shown }, (_, i) => ({ y: under + i * CURVE, h: CURVE })), iterations: { y: AXIS, ...iterations },
     rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
@@ -78,7 +78,6 @@ export function drawStill(c, scene) {
   for (const t of ticks(scene.course, ...scene.view, TICK / at.size).times) drawGrid(c, th, at.x(t), plan);
   for (const row of plan.rows) drawSlices(c, scene, row, at);
   drawMemory(c, scene, at);
-  drawCurves(c, scene, at);
   drawArrows(c, scene, at);
   drawRaces(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
@@ -99,7 +98,7 @@ export function drawMoving(c, scene) {
   drawMarked(c, scene, at);
   drawFuture(c, scene, at);
   drawTicks(c, scene, ticks(scene.course, ...scene.view, TICK / at.size), at);
-  drawCurvesNow(c, scene, at);
+  drawCurves(c, scene);
   c.restore();
   drawCurveNames(c, scene);
   drawNow(c, scene, at);
@@ -380,7 +379,7 @@ function drawNow(c, scene, at) {
   const { track } = plan;
   if (x < track.x - 1 || x > track.x + track.w + 1) return;
   c.fillStyle = th.accent;
-  c.fillRect(x - 0.75, AXIS - 5, 1.5, plan.height - AXIS + 3);
+  c.fillRect(x - 0.75, AXIS - 5, 1.5, plan.bottom - AXIS + 3);
   c.beginPath();
   c.moveTo(x - 5, AXIS - 7);
   c.lineTo(x + 5, AXIS - 7);

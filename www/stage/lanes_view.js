@@ -6,6 +6,7 @@ import { about, breakWords } from '../model/lane_words.js';
 import { nextMatch } from '../model/lane_search.js';
 import { lanesOf } from '../model/lanes.js';
 import { loopsOf, iterationWords } from '../model/loops.js';
+import { passesOf, passWords } from '../model/passes.js';
 import * as units from '../model/units.js';
 import { extent, fitted, followed, isTiny } from '../model/step_view.js';
 import { sentence } from '../model/words.js';
@@ -83,7 +84,7 @@ export function lanesView(on) {
     const rows = lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW);
     const flags = lanes.marks.length > 0;
     const most = innerHeight < ROOMY ? Math.max(1, ROOM - rows.length - Number(flags)) : Infinity;
-    return { rows, flags, iterations: { rows: loopRows(loopsOf(run)), most }, memory: memory?.peak > 0, curves: curves.length };
+    return { rows, flags, iterations: { rows: loopRows(loopsOf(run)), passes: passesOf(run).slice(0, 1), most }, memory: memory?.peak > 0, curves: curves.length };
   }
 
   // A run that still arrives is drawn a few times a second.
@@ -230,6 +231,7 @@ export function lanesView(on) {
 
   function bracketTold({ iterations: [first, last] }) {
     const took = `${units.time(last.until - first.from)} of the program's time`;
+    if (first.loop.pass) return [first === last ? passWords(first) : `${last.n - first.n + 1} backward passes`, took];
     if (first === last) return [iterationWords(first), took];
     return [`${units.plural(last.n - first.n + 1, 'iteration')}: ${iterationWords(first)}, to iteration ${last.n}`, took, 'Zoom in to tell them apart.'];
   }
