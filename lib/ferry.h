@@ -74,7 +74,7 @@ typedef struct fy_shape {
 /* Options of calls that make a tensor; all optional. */
 typedef struct fy_opts {
     const struct fy_options_by_name *fy_begin_; /* internal: makes fy_ones((2), "cuda") a compile error */
-    const char *device; /* default "cpu"; card 0 is "cuda:0", not 0 */
+    const char *device; /* default "cpu", or as fy_set_default_device said; card 0 is "cuda:0", not 0 */
     fy_dtype dtype;     /* default float32, or inferred from the values */
     const char *name;   /* in messages and on the page; default: the variable's name */
     bool pin_memory;    /* page-locked; CPU only */
@@ -152,6 +152,17 @@ int fy_cuda_current_device(void);             /* The card that "cuda" names in t
                                               /* Makes card i this thread's current one. */
 #define fy_cuda_can_device_access_peer(device, peer) /* Are copies between these two cards direct? */ \
     fy_cuda_can_device_access_peer_at(FY_AT("fy_cuda_can_device_access_peer", #device ", " #peer), device, peer)
+#define fy_set_default_device(name) fy_set_default_device_at(FY_AT("fy_set_default_device", #name), name)
+                                              /* Where this thread's factories (fy_ones, fy_randn, fy_tensor ...) put a
+                                                 new tensor if no .device is given; "cpu" initially. "cuda": on the card
+                                                 that is current then. Tensors from data that has a place (fy_from_blob,
+                                                 fy_load_npy, fy_given), and those like another tensor, stay where that
+                                                 is. False after an error. */
+const char *fy_get_default_device(void);      /* "cpu", "cuda:0" ...; static string. Emits no event. */
+#define FY_DEVICE(name) FY_DEVICE_NAMED(name, FY_CAT(fy_with_, __COUNTER__))
+                                              /* FY_DEVICE("cuda:1") { ... }: that device is the default inside;
+                                                 afterwards the previous one, also after break and return. The current
+                                                 card stays (PyTorch's `with torch.device("cuda:1"):`). */
 #define fy_cuda_synchronize() fy_cuda_synchronize_at(FY_AT("fy_cuda_synchronize", ""))
                                               /* Waits until the current card has finished all its work. */
 

@@ -347,6 +347,18 @@ static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
     (void)FY_DEMAND(!__builtin_types_compatible_p(__typeof__(source), fy_tensor **), \
                     "FY_EACH needs an array, or an fy_iterator *: the length of an array is not known from a pointer")
 
+/* FY_DEVICE: the default device of a block, restored however it is left. */
+typedef struct fy_with_device {
+    int before, turns; /* before: the previous default; turns: 1, then 0 */
+} fy_with_device;
+
+fy_with_device fy_with_device_at(fy_site *at, const char *name);
+void fy_with_device_end(fy_with_device *with);
+#define FY_DEVICE_NAMED(name, with) \
+    for (fy_with_device with __attribute__((cleanup(fy_with_device_end))) = \
+             fy_with_device_at(FY_AT("FY_DEVICE", #name), name); \
+         with.turns-- > 0;)
+
 /* The functions behind the macros: the call site first, then the arguments as documented in ferry.h. */
 void fy_cuda_synchronize_at(fy_site *at);
 fy_tensor *fy_zeros_at(fy_site *at, fy_shape shape, fy_opts o);
@@ -361,6 +373,7 @@ fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts
 fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x);
 bool fy_is_pinned_at(fy_site *at, fy_tensor *x);
 void fy_cuda_set_device_at(fy_site *at, int device);
+bool fy_set_default_device_at(fy_site *at, const char *name);
 bool fy_cuda_can_device_access_peer_at(fy_site *at, int device, int peer);
 fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o);
 fy_tensor *fy_eye_at(fy_site *at, fy_shape shape, fy_opts o);

@@ -85,6 +85,14 @@ static void moving()
     IS(sum(blob) == 15 && fy_stride(blob, 1) == 2);
 }
 
+static void default_devices()
+{
+    IS(fy_set_default_device("cuda") && !std::strcmp(fy_get_default_device(), "cuda:0"));
+    IS(fy_is_cuda(fy_ones((2))) && !fy_is_cuda(fy_ones((2), .device = "cpu")));
+    FY_DEVICE("cpu") IS(!fy_is_cuda(fy_tensor((1, 2))));
+    fy_set_default_device("cpu");
+}
+
 static void streams_and_events()
 {
     fy_stream *s = fy_cuda_stream(), *t = fy_cuda_stream(.device = "cuda:0");
@@ -211,6 +219,7 @@ int main()
     operations();
     views_and_joining();
     moving();
+    default_devices();
     streams_and_events();
     memory();
     mistakes();

@@ -99,6 +99,8 @@ fy_dev *fy_dev_parse(fy_site *at, const char *name);
 fy_dev *fy_dev_card(fy_site *at, int index);     /* card 0, 1 ...; -1: the thread's current one; NULL after an error */
 void fy_dev_set_current(fy_site *at, int index); /* makes it the thread's current card */
 
+fy_dev *fy_dev_default(fy_site *at); /* where factories put a tensor if the call names no device (default_device.c) */
+
 bool fy_sim_owns(const void *p); /* is it a device pointer into simulated VRAM? (sim.c) */
 
 #endif

@@ -24,7 +24,7 @@ bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual)
     fy_session_start();
     c->dtype = o->dtype == FY_DTYPE_UNSET ? usual : o->dtype;
     if (!fy_dtype_ok(c->at, c->dtype)) return false;
-    c->dev = fy_dev_parse(c->at, o->device ? o->device : "cpu");
+    c->dev = o->device ? fy_dev_parse(c->at, o->device) : fy_dev_default(c->at);
     c->name = fy_name_for(c->at, o->name);
     c->pinned = o->pin_memory;
     c->requires_grad = o->requires_grad;
@@ -32,7 +32,10 @@ bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual)
         return fy_fail(c->at, "dtype", "use .dtype = FY_FLOAT32, or leave .requires_grad out",
                        "Only Tensors of floating point and complex dtype can require gradients");
     if (c->dev && c->pinned && c->dev->number > 0)
-        return fy_fail(c->at, "device", "leave .pin_memory or .device out", "Only dense CPU tensors can be pinned");
+        return fy_fail(c->at, "device",
+                       o->device ? "leave .pin_memory or .device out"
+                                 : fy_hint("the default device is %s: pass .device = \"cpu\"", c->dev->name),
+                       "Only dense CPU tensors can be pinned");
     return c->dev;
 }
 
