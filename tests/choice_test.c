@@ -87,12 +87,13 @@ static void every_figure_can_be_overridden_with_its_unit(void **state)
     (void)state;
     run_with("laptop:flops=1.5TFLOPS,memory=100GB/s,bus=8GB/s,staging=500MB/s,chunk=128KiB,latency=0ns,call=1.5us,"
              "launch=2ms,kernel=7ns,peer=1TB/s,queue=16,malloc=1us,free=2us,pin=3us,pinning=1GB/s,unpinning=2GB/s,"
-             "capacity=1.5GiB",
+             "double=3GFLOPS,half=4TFLOPS,half_peak=5TFLOPS,capacity=1.5GiB",
              NULL, print_card_params);
     assert_exited_ok();
     assert_said("flops=1500000000000\nmemory=100000000000\nbus=8000000000\nstaging=500000000\nchunk=131072\n"
                 "latency=0\ncall=1500\nlaunch=2000000\nkernel=7\npeer=1000000000000\nqueue=16\nmalloc=1000\n"
-                "free=2000\npin=3000\npinning=1000000000\nunpinning=2000000000\ncapacity=1610612736\n");
+                "free=2000\npin=3000\npinning=1000000000\nunpinning=2000000000\ndouble=3000000000\n"
+                "half=4000000000000\nhalf_peak=5000000000000\ncapacity=1610612736\n");
 }
 
 static void what_is_not_said_stays_as_the_card_has_it(void **state)

@@ -77,7 +77,7 @@ static fy_copy_work across(host *h, int stream, size_t bytes, bool peer)
 static fy_time kernel(host *h, int stream, int64_t flops)
 {
     fy_time t;
-    fy_timing_run(h->a, h->now, stream, flops, 0, &t);
+    fy_timing_run(h->a, h->now, stream, FY_SINGLE, flops, 0, &t);
     h->now += t.held;
     return t;
 }
@@ -108,6 +108,43 @@ static void a_blocking_pageable_copy(void **state)
     /* from 3025: call -3035; transfer 3035-4040 4040-5045 5045-5550; memcpy 4040-4540 5045-5545 5550-5800 */
     assert_time(w.time, 3035, 5800, 2775);
     assert_false(w.was_async);
+}
+
+/* 64 flops: at 1 a ns, 0.25 and 16; memory still bounds what reads much. */
+static void a_kernel_takes_the_rate_of_its_units(void **state)
+{
+    fy_card rates = round_figures;
+    fy_time t;
+    (void)state;
+    rates.flops_f64 = 0.25e9;
+    rates.flops_f16 = 16e9;
+    rates.flops_f16_peak = 32e9; /* shown, and used for nothing */
+    fy_timing *card = fy_timing_make(&rates), *plain = fy_timing_make(&round_figures);
+    fy_timing_run(card, 0, 0, FY_SINGLE, 64, 0, &t);
+    assert_int_equal(t.end - t.start, 7 + 64);
+    fy_timing_run(card, 0, 0, FY_DOUBLE, 64, 0, &t);
+    assert_int_equal(t.end - t.start, 7 + 256);
+    fy_timing_run(card, 0, 0, FY_TENSOR, 64, 0, &t);
+    assert_int_equal(t.end - t.start, 7 + 4);
+    fy_timing_run(card, 0, 0, FY_TENSOR, 64, 400, &t);
+    assert_int_equal(t.end - t.start, 7 + 100);
+    fy_timing_run(plain, 0, 0, FY_TENSOR, 64, 0, &t); /* no rate of its own */
+    assert_int_equal(t.end - t.start, 7 + 64);
+    fy_timing_free(card);
+    fy_timing_free(plain);
+}
+
+static void tensor_cores_compute_products_of_16_bits_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(fy_op_arithmetic(FY_OP_matmul, FY_BFLOAT16), FY_TENSOR);
+    assert_int_equal(fy_op_arithmetic(FY_OP_addmm, FY_FLOAT16), FY_TENSOR);
+    assert_int_equal(fy_op_arithmetic(FY_OP_matmul, FY_FLOAT32), FY_SINGLE); /* TF32 is off by default */
+    assert_int_equal(fy_op_arithmetic(FY_OP_add, FY_FLOAT16), FY_SINGLE);
+    assert_int_equal(fy_op_arithmetic(FY_OP_matmul, FY_FLOAT64), FY_DOUBLE);
+    assert_int_equal(fy_op_arithmetic(FY_OP_exp, FY_FLOAT64), FY_DOUBLE);
+    assert_int_equal(fy_op_arithmetic(fy_op_named("addmm", 5), FY_BFLOAT16), FY_TENSOR);
+    assert_int_equal(fy_op_named("add", 2), -1);
 }
 
 static void a_pinned_non_blocking_copy_then_a_kernel(void **state)
@@ -326,7 +363,7 @@ static int64_t one_step(host *h, naive *m)
     } else if (what < 8) {
         int64_t flops = naive_random(1500), bytes = 4 * naive_random(1500);
         wanted = naive_run(m, h->now, stream, flops, bytes);
-        fy_timing_run(h->a, h->now, stream, flops, bytes, &got);
+        fy_timing_run(h->a, h->now, stream, FY_SINGLE, flops, bytes, &got);
     } else if (what < 9) {
         int other = naive_random(4);
         m->tail[stream] = max_i64(m->tail[stream], m->tail[other]);
@@ -380,6 +417,8 @@ static void an_engine_forgets_what_is_past_and_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_takes_the_rate_of_its_units),
+        cmocka_unit_test(tensor_cores_compute_products_of_16_bits_alone),
         WITH_CARDS(a_blocking_pageable_copy),
         WITH_CARDS(a_pinned_non_blocking_copy_then_a_kernel),
         WITH_CARDS(two_streams_copy_while_computing),

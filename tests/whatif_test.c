@@ -76,6 +76,7 @@ static fy_tensor *on_two_streams(fy_stream *s, fy_stream *t, fy_tensor *pinned, 
 static void several_streams_and_cards(void)
 {
     fy_tensor *pinned = fy_pin_memory(fy_ones((64, 64))), *pageable = fy_ones((3000, 1000));
+    fy_tensor *half = fy_ones((300, 300), .device = "cuda", .dtype = FY_BFLOAT16), *full = fy_to(half, FY_FLOAT64);
     fy_stream *s = fy_cuda_stream(), *t = fy_cuda_stream();
     for (int i = 0; i < 3; i++) {
         fy_tensor *y = on_two_streams(s, t, pinned, pageable);
@@ -84,6 +85,8 @@ static void several_streams_and_cards(void)
         fy_item(fy_sum(on_cuda));
         fy_stream_synchronize(s);
         fy_cpu(fy_matmul(y, y));
+        fy_cpu(fy_matmul(half, half));
+        fy_cpu(fy_exp(fy_matmul(full, full)));
         fy_cuda_synchronize();
     }
 }

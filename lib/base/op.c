@@ -65,6 +65,20 @@ void fy_op_cost(fy_run_work *w)
     for (int i = 0; i < w->nin; i++) w->bytes += named && i == 0 ? bytes_named(&w->in[0], told) : bytes_of(&w->in[i]);
 }
 
+fy_arithmetic fy_op_arithmetic(int op, fy_dtype result)
+{
+    if (result == FY_FLOAT64) return FY_DOUBLE;
+    bool product = op >= 0 && fy_ops[op].shape == FY_MATRIX_PRODUCT;
+    return product && (result == FY_FLOAT16 || result == FY_BFLOAT16) ? FY_TENSOR : FY_SINGLE;
+}
+
+int fy_op_named(const char *name, size_t length)
+{
+    for (int op = 0; op < FY_OP_COUNT; op++)
+        if (strlen(fy_ops[op].name) == length && memcmp(fy_ops[op].name, name, length) == 0) return op;
+    return -1;
+}
+
 /* ---- the gradient's expressions, as text: "(OP(mul, g, b), OP(mul, g, a))" ---- */
 
 /* The i-th expression, and its length; NULL: there is none. */

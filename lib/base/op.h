@@ -212,4 +212,10 @@ bool fy_op_is_differentiable(int op, int i);
 /* Sets w->flops and w->bytes; the operands are set. (op.c) */
 void fy_op_cost(fy_run_work *w);
 
+/* The units of a card that compute an op whose result has that dtype: products of 16-bit floats run in tensor cores.
+ * float32 products do not: PyTorch uses TF32 only if it is told to. */
+typedef enum fy_arithmetic { FY_SINGLE, FY_DOUBLE, FY_TENSOR } fy_arithmetic;
+fy_arithmetic fy_op_arithmetic(int op, fy_dtype result);
+int fy_op_named(const char *name, size_t length); /* index into fy_ops; -1: none */
+
 #endif

@@ -28,6 +28,9 @@ static const fy_card cards[] = {
         .key = "h200",
         .capacity = 141000000000,   /* data sheet, H200 SXM: 141 GB HBM3e */
         .flops_f32 = 67e12,         /* data sheet: 67 TFLOPS FP32, outside tensor cores */
+        .flops_f64 = 34e12,         /* data sheet: 34 TFLOPS FP64, outside tensor cores */
+        .flops_f16 = 790e12,        /* measured: 769 to 798 TFLOPS of bfloat16 products on an H200 */
+        .flops_f16_peak = 989e12,   /* data sheet: 1,979 TFLOPS with sparsity, half of that without */
         .memory_bandwidth = 4.8e12, /* data sheet: 4.8 TB/s */
         .bus_bandwidth = 50e9,      /* assumed, for PCIe Gen5 x16; data sheet: 128 GB/s both ways. NVIDIA's blog on
                                        nvbandwidth shows 55.63 GB/s host to device, possibly on another card */
@@ -52,7 +55,10 @@ static const fy_card cards[] = {
         .name = "NVIDIA GeForce RTX 4060 Laptop GPU",
         .key = "laptop",
         .capacity = (int64_t)8 << 30, /* data sheet: 8 GB GDDR6 */
-        .flops_f32 = 9e12,         /* data sheet: 3072 cores, boost from 1.47 GHz (35 W); 14.6e12 at 2.37 GHz (115 W) */
+        .flops_f32 = 9e12,      /* data sheet: 3072 cores, boost from 1.47 GHz (35 W); 14.6e12 at 2.37 GHz (115 W) */
+        .flops_f64 = 9e12 / 64, /* whitepaper of the Ada architecture: 1/64 of the rate of float32 */
+        .flops_f16 = 18e12,     /* from there: with float32 sums 165.2 TFLOPS to 82.6 outside tensor cores (RTX 4090) */
+        .flops_f16_peak = 18e12,   /* the same: no measurement is known */
         .memory_bandwidth = 256e9, /* data sheet: 128 bits of 16 Gbps */
         .bus_bandwidth = 12.2e9,   /* PCIe 4.0 x8, as fast as 3.0 x16: 15.75 GB/s less packet headers. Measured on a
                                       laptop, pinned: 11.4 GiB/s, github.com/tracel-ai/cubecl/issues/539; on 3.0 x16
@@ -78,7 +84,10 @@ static const fy_card cards[] = {
         .key = "old",
         .capacity = (int64_t)2 << 30, /* data sheet, 2012: 2 GB GDDR5 */
         .flops_f32 = 3.09e12,         /* data sheet: 1536 cores, two operations per clock at 1006 MHz */
-        .memory_bandwidth = 192.2e9,  /* data sheet: 192.2 GB/s */
+        .flops_f64 = 3.09e12 / 24,    /* CUDA programming guide, compute capability 3.0: 8 results a clock to 192 */
+        .flops_f16 = 3.09e12,         /* no tensor cores: products of 16-bit floats are computed in float32 */
+        .flops_f16_peak = 3.09e12,
+        .memory_bandwidth = 192.2e9, /* data sheet: 192.2 GB/s */
         .bus_bandwidth = 6.4e9,     /* measured, pinned, 16 MiB: 6.19 GB/s there, 6.67 back, and pageable 5.37 and 5.63:
                                        "How to Optimize Data Transfers in CUDA C/C++", NVIDIA's developer blog, 2012 */
         .staging_bandwidth = 5.6e9, /* from the same measurements */

@@ -30,6 +30,9 @@ typedef struct fy_card {
     int64_t pin_overhead;     /* ns, cudaHostAlloc, independent of size */
     double pin_bandwidth;     /* bytes per second page-locked by cudaHostAlloc; 0: takes no time */
     double unpin_bandwidth;   /* likewise for cudaFreeHost */
+    double flops_f64;         /* per second; 0: as flops_f32 */
+    double flops_f16;         /* per second, achieved by products of 16-bit floats in tensor cores; 0: as flops_f32 */
+    double flops_f16_peak;    /* per second, the published figure: shown beside flops_f16, and used for nothing */
 } fy_card;
 
 typedef enum fy_unit { FY_UNIT_BYTES, FY_UNIT_RATE, FY_UNIT_FLOPS, FY_UNIT_TIME, FY_UNIT_COUNT } fy_unit;
@@ -43,6 +46,7 @@ typedef struct fy_card_param {
     bool host;           /* does the host have it too? */
     int64_t least, most; /* valid range */
     const char *example; /* "bus=8GB/s" */
+    bool newer;          /* logs of earlier versions lack it: 0 there */
 } fy_card_param;
 
 extern const fy_card_param fy_card_params[]; /* ends with a NULL option */

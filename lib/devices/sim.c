@@ -247,7 +247,8 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     if (!mapped || !map(d, name, "output", 0, &t->run.out)) return fy_sim_task_drop(t), false;
 
     choose_kernel(k, w, t);
-    fy_timing_run(s->timetable, fy_clock_now(), w->stream, w->flops, w->bytes, &w->time);
+    fy_timing_run(s->timetable, fy_clock_now(), w->stream, fy_op_arithmetic(w->op, w->out.dtype), w->flops, w->bytes,
+                  &w->time);
     fy_clock_advance(w->time.held);
     fy_sim_race(&w->races, t);
     fy_sim_queue(s, t);

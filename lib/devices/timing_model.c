@@ -137,13 +137,20 @@ static int64_t book(fy_engine *e, int64_t ready, int64_t length)
     return start;
 }
 
+static double flops_of(const fy_card *card, fy_arithmetic units)
+{
+    double own = units == FY_DOUBLE ? card->flops_f64 : units == FY_TENSOR ? card->flops_f16 : 0;
+    return own > 0 ? own : card->flops_f32;
+}
+
 /* Roofline: the slower of arithmetic and memory. */
-void fy_timing_run(fy_timing *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out)
+void fy_timing_run(fy_timing *t, int64_t now, int stream, fy_arithmetic units, int64_t flops, int64_t bytes,
+                   fy_time *out)
 {
     const fy_card *card = &t->card;
     stream_state *s = &t->stream[stream];
     int64_t issued = issue(t, now, s, card->launch_overhead);
-    int64_t work = max(ns_for(flops, card->flops_f32), ns_for(bytes, card->memory_bandwidth));
+    int64_t work = max(ns_for(flops, flops_of(card, units)), ns_for(bytes, card->memory_bandwidth));
     int64_t length = card->kernel_latency + work;
     int64_t start = book(&t->engine[COMPUTE], max(issued, s->tail), length);
     *out = (fy_time){.start = start, .end = start + length, .overhead = card->launch_overhead + card->kernel_latency};

@@ -13,6 +13,7 @@
 #include "card_params.h"
 #include "device.h"
 #include "event.h"
+#include "op.h"
 #include "run_work.h"
 
 typedef struct fy_timing fy_timing; /* one card's */
@@ -25,7 +26,8 @@ void fy_timing_copy(fy_timing *t, int64_t now, fy_copy_work *w);
 /* Card to card: direct if peer, else through pinned host memory (route host). In stream w->stream of both cards: starts
  * when both have reached it, and occupies both until it ends. */
 void fy_timing_copy_peer(fy_timing *from, fy_timing *to, int64_t now, bool peer, fy_copy_work *w);
-void fy_timing_run(fy_timing *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out);
+void fy_timing_run(fy_timing *t, int64_t now, int stream, fy_arithmetic units, int64_t flops, int64_t bytes,
+                   fy_time *out);
 /* Allocates or frees memory, pinned or device; freeing waits for all work of the card first. */
 void fy_timing_alloc(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 void fy_timing_release(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);

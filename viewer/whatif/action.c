@@ -1,7 +1,9 @@
 /* action.c: reads actions from a log's events. A copy or an op has several events, which are combined here. */
 #include "action.h"
 #include "device.h"
+#include "dtype.h"
 #include "event.h"
+#include "record_fields.h"
 
 #include <limits.h>
 
@@ -83,6 +85,13 @@ static void read_copy(const trace *t, int i, action *a)
     if (a->kind != HOST) read_complete(t, i, is->id, a);
 }
 
+static fy_arithmetic units_of(const fy_event *e)
+{
+    fy_bytes name = fy_event_bytes(e, e->is.op.name);
+    const char *dtype = fy_word_name(e->is.op.dtype);
+    return fy_op_arithmetic(fy_op_named(name.data, name.size), dtype ? fy_dtype_named(dtype, strlen(dtype)) : 0);
+}
+
 static void read_op(const trace *t, int i, action *a)
 {
     const fy_ev_op *is = &t->events[i].is.op;
@@ -91,6 +100,7 @@ static void read_op(const trace *t, int i, action *a)
     a->stream = stream_of(is->stream);
     a->bytes = amount_of(is->bytes);
     a->flops = amount_of(is->flops);
+    a->units = units_of(&t->events[i]);
     a->held = amount_of(is->held);
     if (a->card) read_complete(t, i, is->id, a);
 }

@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "event.h"
+#include "op.h"
 #include "replay.h"
 
 typedef enum action_kind {
@@ -24,6 +25,7 @@ typedef struct action {
     action_kind kind;
     int card, peer_card, stream; /* stream -1: all */
     int64_t bytes, flops, event;
+    fy_arithmetic units; /* of an op */
     fy_word mem;
     fy_copy_work copy;
     bool peer;

@@ -81,7 +81,7 @@ static fy_time copy(timeline *w, const action *a, fy_copy_work *done)
 static fy_time run(timeline *w, const action *a)
 {
     fy_time t;
-    fy_timing_run(w->card[a->card], w->now, a->stream, a->flops, a->bytes, &t);
+    fy_timing_run(w->card[a->card], w->now, a->stream, a->units, a->flops, a->bytes, &t);
     w->ledger.ops++;
     w->ledger.compute += t.end - t.start;
     return t;
@@ -438,7 +438,7 @@ static bool read_params(replayer *p, json device, fy_card *card)
     *card = (fy_card){0};
     for (const fy_card_param *f = fy_card_params; f->option; f++) {
         json figure = json_member(model, f->name);
-        double number = json_is_number(figure) ? json_number(figure) : -1;
+        double number = json_is_number(figure) ? json_number(figure) : f->newer && !figure.size ? 0 : -1;
         int64_t value = number >= 0 && number <= (double)most_time ? (int64_t)number : -1;
         if (value > f->most || (value < f->least && (value != 0 || f->unit == FY_UNIT_BYTES))) {
             snprintf(p->err, p->room, "the session event has no valid %s.%s: record the log again with this version",
