@@ -93,6 +93,18 @@ static void default_devices()
     fy_set_default_device("cpu");
 }
 
+static void mixed_precision()
+{
+    fy_tensor *x = fy_ones((2, 2), .device = "cuda"), *y = fy_ones((2, 2));
+    FY_AUTOCAST("cuda", FY_BFLOAT16)
+    {
+        IS(fy_dtype_of(fy_matmul(x, x)) == FY_BFLOAT16 && fy_dtype_of(fy_matmul(y, y)) == FY_FLOAT32);
+        FY_NO_AUTOCAST("cuda") IS(!fy_is_autocast_enabled("cuda"));
+    }
+    FY_AUTOCAST("cuda") IS(fy_dtype_of(fy_matmul(x, x)) == FY_FLOAT16);
+    FY_AUTOCAST("cpu") IS(fy_dtype_of(fy_matmul(y, y)) == FY_BFLOAT16);
+}
+
 static void streams_and_events()
 {
     fy_stream *s = fy_cuda_stream(), *t = fy_cuda_stream(.device = "cuda:0");
@@ -220,6 +232,7 @@ int main()
     views_and_joining();
     moving();
     default_devices();
+    mixed_precision();
     streams_and_events();
     memory();
     mistakes();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "accumulate.h"
+#include "autocast.h"
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
@@ -271,10 +272,12 @@ bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
     __atomic_store_n(&at->variable, "",
                      __ATOMIC_RELEASE); /* what runs here is no variable's value: `ok = fy_backward(x)` names nothing */
     fy_algebra_site = at;
-    bool was = fy_grad_set_enabled(false);
+    bool was = fy_grad_set_enabled(false), cast = fy_autocast_is_on;
+    fy_autocast_is_on = false; /* a gradient is computed in the dtype of its call */
     pthread_mutex_lock(&one_pass);
     bool ok = backward(&p, x, o.gradient);
     pthread_mutex_unlock(&one_pass);
+    fy_autocast_is_on = cast;
     fy_grad_set_enabled(was);
     return ok;
 }

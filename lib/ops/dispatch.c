@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "autocast.h"
 #include "clock.h"
 #include "completion.h"
 #include "contents.h"
@@ -233,7 +234,7 @@ static inline bool meets_graph(const fy_call *c)
     return false;
 }
 
-fy_tensor *fy_dispatch(const fy_call *c)
+static fy_tensor *dispatch_and_record(const fy_call *c)
 {
     fy_before before;
     if (!meets_graph(c) || !fy_records(c)) return fy_compute(c);
@@ -242,3 +243,14 @@ fy_tensor *fy_dispatch(const fy_call *c)
     fy_record(c, out, &before);
     return out;
 }
+
+static fy_tensor *dispatch_autocast(const fy_call *c)
+{
+    fy_cast_call cast;
+    if (!fy_autocast_call(c, &cast)) return dispatch_and_record(c);
+    fy_tensor *out = cast.ok ? dispatch_and_record(&cast.call) : NULL;
+    fy_autocast_call_end(&cast);
+    return out;
+}
+
+fy_tensor *fy_dispatch(const fy_call *c) { return fy_autocast_is_on ? dispatch_autocast(c) : dispatch_and_record(c); }

@@ -21,6 +21,7 @@ typedef struct fy_call {
     bool requires_grad;     /* the result is a leaf that does */
     fy_shape dims; /* reductions: the dimensions (none: all); ops along one dimension, and index ops: that one */
     bool keepdim;
+    int as;                      /* under autocast: the call whose rule holds (autocast.h); 0: that of the op */
     bool bias_last;              /* addmm of fy_linear: the first operand is the third argument */
     bool row_major;              /* the result is row-major, whatever the operands' strides */
     double real[FY_MAX_SCALARS]; /* by FY_ADD_alpha and the like (op.h) */

@@ -1,4 +1,5 @@
 /* layers.c: fy_linear. */
+#include "autocast.h"
 #include "dispatch.h"
 #include "event.h"
 #include "op.h"
@@ -50,13 +51,22 @@ static fy_tensor *matmul_and_bias(fy_site *at, fy_tensor *x, fy_tensor *weight, 
     return out;
 }
 
-fy_tensor *fy_linear_at(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias)
+static fy_tensor *linear(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias)
 {
-    if (!fy_check(at, 0, x) || !fy_check(at, 1, weight) || (bias && !fy_check(at, 2, bias))) return NULL;
     const char *name = fy_name_for(at, NULL);
     fy_tensor *w = transposed(at, weight);
     if (!w) return NULL;
     fy_tensor *out = bias ? matmul_and_bias(at, x, w, bias, name) : matmul(at, x, w, name);
     fy_tensor_release(at, w, FY_WORD_free);
     return fy_scope_track(out);
+}
+
+fy_tensor *fy_linear_at(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias)
+{
+    fy_tensor *in[] = {x, weight, bias};
+    if (!fy_check(at, 0, x) || !fy_check(at, 1, weight) || (bias && !fy_check(at, 2, bias))) return NULL;
+    if (!fy_autocast_take(at, FY_CALL_linear, 3, in)) return NULL; /* the weight itself, not the view of it */
+    fy_tensor *out = linear(at, in[0], in[1], in[2]);
+    fy_autocast_release(at, 3, in);
+    return out;
 }

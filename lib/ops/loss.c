@@ -1,6 +1,7 @@
 /* loss.c: the losses. Each is several calls of the dispatcher, each of which shows in the log. */
 #include "loss.h"
 
+#include "autocast.h"
 #include "dispatch.h"
 #include "event.h"
 #include "op.h"
@@ -49,18 +50,27 @@ static fy_tensor *promoted(fy_site *at, fy_tensor *x, fy_dtype common)
     return x->dtype == FY_BOOL || (x->ndim == 0 && x->dtype != common) ? step(at, c, false, NULL) : fy_tensor_retain(x);
 }
 
-fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o)
+static fy_tensor *mse_loss(fy_site *at, fy_tensor *a, fy_tensor *b, fy_reduction reduction)
 {
-    fy_shape both;
-    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_broadcast(at, a, b, &both)) return NULL;
-    if (!fy_loss_check_real(at, a, b) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
     fy_dtype common = fy_promote_types(a->dtype, b->dtype);
     fy_tensor *x = promoted(at, a, common), *y = x ? promoted(at, b, common) : NULL;
     fy_tensor *d = y ? step(at, of_two(FY_OP_sub, x, fy_arg_tensor(y)), false, x) : NULL;
     if (!y) fy_tensor_release(at, x, FY_WORD_free);
     fy_tensor_release(at, y, FY_WORD_free);
     if (!d) return NULL;
-    return finish(at, step(at, of_two(FY_OP_mul, d, fy_arg_tensor(d)), o.reduction == FY_NONE, d), o.reduction);
+    return finish(at, step(at, of_two(FY_OP_mul, d, fy_arg_tensor(d)), reduction == FY_NONE, d), reduction);
+}
+
+fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o)
+{
+    fy_shape both;
+    fy_tensor *in[] = {a, b};
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_broadcast(at, a, b, &both)) return NULL;
+    if (!fy_loss_check_real(at, a, b) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
+    if (!fy_autocast_take(at, FY_CALL_mse_loss, 2, in)) return NULL;
+    fy_tensor *out = mse_loss(at, in[0], in[1], o.reduction);
+    fy_autocast_release(at, 2, in);
+    return out;
 }
 
 /* ---- cross entropy of classes ------------------------------------------------------------------------ */
@@ -143,5 +153,10 @@ fy_tensor *fy_cross_entropy_at(fy_site *at, fy_tensor *x, fy_tensor *target, fy_
     if (!fy_check(at, 0, x) || !fy_check(at, 1, target) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
     bool same_shape =
         x->ndim == target->ndim && memcmp(x->shape, target->shape, (size_t)x->ndim * sizeof *x->shape) == 0;
-    return same_shape ? cross_entropy_of_probabilities(at, x, target, &o) : cross_entropy_of_classes(at, x, target, &o);
+    fy_tensor *in[] = {x, target};
+    if (!fy_autocast_take(at, FY_CALL_cross_entropy, 2, in)) return NULL;
+    fy_tensor *out = same_shape ? cross_entropy_of_probabilities(at, in[0], in[1], &o)
+                                : cross_entropy_of_classes(at, in[0], in[1], &o);
+    fy_autocast_release(at, 2, in);
+    return out;
 }

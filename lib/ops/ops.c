@@ -1,4 +1,5 @@
 /* ops.c: the operations of ferry_math.h that are one call of the dispatcher. */
+#include "autocast.h"
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
@@ -40,6 +41,7 @@ static bool check_power(fy_site *at, fy_arg a, fy_arg b)
 static fy_tensor *binary(fy_site *at, int op, fy_arg a, fy_arg b)
 {
     fy_call c = {.at = at, .op = op, .in = {a, b}};
+    if (op == FY_OP_div && !a.is_tensor) c.as = FY_CALL_reciprocal;
     return has_tensor(at, 2, c.in) && (op != FY_OP_pow || check_power(at, a, b)) ? call(&c) : NULL;
 }
 
@@ -300,12 +302,12 @@ fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim) { return al
 
 /* ---- products -------------------------------------------------------------------------------------- */
 
-static fy_tensor *product(fy_site *at, fy_tensor *a, fy_tensor *b)
+static fy_tensor *product(fy_site *at, int as, fy_tensor *a, fy_tensor *b)
 {
-    return call(&(fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}});
+    return call(&(fy_call){.at = at, .op = FY_OP_matmul, .as = as, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}});
 }
 
-fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b) { return product(at, a, b); }
+fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b) { return product(at, 0, a, b); }
 
 static bool has_ndim(fy_site *at, int i, fy_tensor *x, int ndim, const char *message)
 {
@@ -319,14 +321,14 @@ static bool has_ndim(fy_site *at, int i, fy_tensor *x, int ndim, const char *mes
 fy_tensor *fy_mm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     if (!has_ndim(at, 0, a, 2, "self must be a matrix") || !has_ndim(at, 1, b, 2, "mat2 must be a matrix")) return NULL;
-    return product(at, a, b);
+    return product(at, 0, a, b);
 }
 
 fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     if (!has_ndim(at, 0, a, 3, "batch1 must be a 3D tensor") || !has_ndim(at, 1, b, 3, "batch2 must be a 3D tensor"))
         return NULL;
-    if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1]) return product(at, a, b);
+    if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1]) return product(at, 0, a, b);
     return fy_fail_about(
         at, "shape", "both need the same number of matrices, and equal inner sizes", 2, (fy_tensor *[]){a, b},
         "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
@@ -337,7 +339,7 @@ fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x)
 {
     if (!fy_check(at, 0, a) || !fy_check(at, 1, x)) return NULL;
-    if (a->ndim == 2 && x->ndim == 1) return product(at, a, x);
+    if (a->ndim == 2 && x->ndim == 1) return product(at, FY_CALL_mv, a, x);
     return fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 2, (fy_tensor *[]){a, x},
                          "vector + matrix @ vector expected, got 1, %d, %d", a->ndim, x->ndim);
 }
@@ -345,7 +347,7 @@ fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x)
 fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return NULL;
-    if (a->ndim == 1 && b->ndim == 1) return product(at, a, b);
+    if (a->ndim == 1 && b->ndim == 1) return product(at, FY_CALL_dot, a, b);
     return fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 2, (fy_tensor *[]){a, b},
                          "1D tensors expected, but got %dD and %dD tensors", a->ndim, b->ndim);
 }

@@ -1,4 +1,4 @@
-/* synchronize.c: device queries and synchronize; the clock; the program's own marks. */
+/* synchronize.c: device queries and synchronize; the clock; the program's own marks; modes. */
 #include "synchronize.h"
 
 #include <stdatomic.h>
@@ -64,3 +64,5 @@ void fy_mark_at(fy_site *at, const char *text)
     fy_session_start();
     FY_EMIT(at, mark, .text = fy_ref_str(text ? text : ""), .now = fy_clock_now());
 }
+
+void fy_mode_emit(fy_site *at, const char *mode, bool on) { FY_EMIT(at, mode, .mode = fy_ref_str(mode), .on = on); }

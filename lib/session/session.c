@@ -35,6 +35,7 @@
 #include "out_of_memory.h"
 #include "source.h"
 #include "storage.h"
+#include "synchronize.h"
 #include "text.h"
 
 #ifndef FERRY_VERSION
@@ -103,7 +104,7 @@ static void emit_session(void)
     opened = true;
     free(args.data);
     free(devices.data);
-    if (fy_launch_blocking()) FY_EMIT(NULL, mode, .mode = fy_ref_str("launch_blocking"), .on = true);
+    if (fy_launch_blocking()) fy_mode_emit(NULL, "launch_blocking", true);
 }
 
 /* ---- start ---- */
