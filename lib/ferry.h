@@ -220,7 +220,7 @@ void fy_manual_seed(uint64_t seed);           /* Seeds the generators of all dev
 #include "ferry_autograd.h" /* fy_backward, fy_grad: gradients */
 #include "ferry_nn.h"   /* fy_sequential, fy_nn_linear, fy_call: modules */
 #include "ferry_optim.h" /* fy_sgd, fy_adam: optimizers */
-#include "ferry_amp.h"  /* FY_AUTOCAST: mixed precision */
+#include "ferry_amp.h"  /* FY_AUTOCAST, fy_amp_grad_scaler: mixed precision */
 #include "ferry_memory.h" /* fy_cuda_memory_allocated ...: a card's memory and its caching allocator */
 #include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: your own memory, NumPy files */
 #include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: streams and their synchronization */

@@ -32,6 +32,53 @@
 #define fy_is_autocast_enabled(device) \
     fy_is_autocast_enabled_at(FY_AT("fy_is_autocast_enabled", #device), device) /* "cuda" or "cpu"; emits no event */
 
+/* ---- gradient scaling ------------------------------------------------------------------------------------------
+ *
+ * A float16 gradient below 6e-8 is 0. So the loss, and with it every gradient, is multiplied by a scale, and the gradients
+ * are divided by it before the step. If one overflowed, the step is left out and the scale is halved; after 2000 good
+ * steps it is doubled. bfloat16 needs none of this.
+ *
+ *     fy_backward(fy_scaler_scale(scaler, loss));
+ *     fy_scaler_step(scaler, optimizer);     // in place of fy_step
+ *     fy_scaler_update(scaler);
+ */
+typedef struct fy_grad_scaler fy_grad_scaler;
+
+typedef struct fy_grad_scaler_opts {
+    const struct fy_options_by_name *fy_begin_;
+    double init_scale;       /* default 65536 */
+    double growth_factor;    /* default 2 */
+    double backoff_factor;   /* default 0.5 */
+    int64_t growth_interval; /* good steps in a row before the scale grows; default 2000 */
+    bool disabled;           /* the calls scale and check nothing: fy_scaler_step is fy_step */
+    int fy_end_;
+} fy_grad_scaler_opts;
+
+/* fy_amp_grad_scaler(), fy_amp_grad_scaler(.init_scale = 1024): you own it, fy_grad_scaler_free frees it. */
+#define fy_amp_grad_scaler(...) \
+    fy_amp_grad_scaler_at(FY_AT("fy_amp_grad_scaler", #__VA_ARGS__), \
+                          FY_OPTIONS(fy_grad_scaler_opts, "fy_amp_grad_scaler(.init_scale = 1024)", __VA_ARGS__))
+#define fy_scaler_scale(scaler, loss) /* loss * scale, a new tensor; float32 for a 16-bit loss */ \
+    fy_scaler_scale_at(FY_AT("fy_scaler_scale", #scaler ", " #loss), scaler, loss)
+#define fy_scaler_unscale_(scaler, optimizer) /* divides the gradients of the optimizer's parameters by the scale, where \
+                                 they are, once before its step: to clip them. False after an error */ \
+    fy_scaler_unscale__at(FY_AT("fy_scaler_unscale_", #scaler ", " #optimizer), scaler, optimizer)
+#define fy_scaler_step(scaler, optimizer) /* unscales, unless that is done, and steps, unless a gradient is infinite or \
+                                 NaN. To know that it waits for the card. True if it stepped */ \
+    fy_scaler_step_at(FY_AT("fy_scaler_step", #scaler ", " #optimizer), scaler, optimizer)
+#define fy_scaler_update(scaler) fy_scaler_update_at(FY_AT("fy_scaler_update", #scaler), scaler) /* changes the scale, at
+                                 the end of an iteration. False after an error */
+#define fy_scaler_get_scale(scaler) fy_scaler_get_scale_at(FY_AT("fy_scaler_get_scale", #scaler), scaler) /* a double */
+#define fy_grad_scaler_free(scaler) fy_grad_scaler_free_at(FY_AT("fy_grad_scaler_free", #scaler), scaler)
+
+fy_grad_scaler *fy_amp_grad_scaler_at(fy_site *at, fy_grad_scaler_opts o);
+fy_tensor *fy_scaler_scale_at(fy_site *at, fy_grad_scaler *s, fy_tensor *loss);
+bool fy_scaler_unscale__at(fy_site *at, fy_grad_scaler *s, fy_optimizer *o);
+bool fy_scaler_step_at(fy_site *at, fy_grad_scaler *s, fy_optimizer *o);
+bool fy_scaler_update_at(fy_site *at, fy_grad_scaler *s);
+double fy_scaler_get_scale_at(fy_site *at, fy_grad_scaler *s);
+void fy_grad_scaler_free_at(fy_site *at, fy_grad_scaler *s);
+
 /* ---- implementation of the macros ------------------------------------------------------------------------------ */
 
 typedef struct fy_autocast {

@@ -103,6 +103,15 @@ static void mixed_precision()
     }
     FY_AUTOCAST("cuda") IS(fy_dtype_of(fy_matmul(x, x)) == FY_FLOAT16);
     FY_AUTOCAST("cpu") IS(fy_dtype_of(fy_matmul(y, y)) == FY_BFLOAT16);
+    fy_tensor *w = fy_ones((2), .device = "cuda", .requires_grad = true);
+    fy_optimizer *o = fy_optim_sgd((w), .lr = 0.5);
+    fy_grad_scaler *plain = fy_amp_grad_scaler(), *scaler = fy_amp_grad_scaler(.init_scale = 4, .growth_interval = 1);
+    fy_backward(fy_scaler_scale(scaler, fy_sum(w)));
+    IS(sum(fy_grad(w)) == 8 && fy_scaler_unscale_(scaler, o) && fy_scaler_step(scaler, o) && fy_scaler_update(scaler));
+    IS(sum(w) == 1 && fy_scaler_get_scale(scaler) == 8 && fy_scaler_get_scale(plain) == 65536);
+    fy_grad_scaler_free(scaler);
+    fy_grad_scaler_free(plain);
+    fy_optimizer_free(o);
 }
 
 static void streams_and_events()
