@@ -30,8 +30,8 @@ typedef struct fy_backward_opts {
                                  /* adds the gradients of x to those of the leaves it was computed from, and releases
                                   * what the graph saved. Options: .gradient, .retain_graph. Returns false after an
                                   * error. Mistakes are found before anything runs; a pass that fails on its way, out
-                                  * of memory, keeps the gradients that it has stored. It runs in the thread's current
-                                  * streams: if the forward pass ran in another one, wait for that first */
+                                  * of memory, keeps the gradients that it has stored. Each gradient is computed in the
+                                  * stream that its call ran in; the thread's current streams wait for those of leaves */
 #define fy_grad(x)        fy_grad_at(FY_AT("fy_grad", #x), x)       /* the gradient of a leaf, or of a tensor after
                                                                        fy_retain_grad; borrowed; NULL if there is none */
 #define fy_set_grad(x, g) fy_set_grad_at(FY_AT("fy_set_grad", #x ", " #g), x, g) /* makes g the gradient of x, of x's

@@ -16,6 +16,7 @@
 #include "gradients.h"
 #include "lock.h"
 #include "out_of_memory.h"
+#include "pass_streams.h"
 #include "session_hooks.h"
 #include "shape.h"
 #include "tensor.h"
@@ -28,6 +29,7 @@ typedef struct pass {
     bool retain;
     fy_node **nodes; /* reachable, the newest first */
     size_t n, room;
+    fy_pass_streams streams;
 } pass;
 
 /* ---- the nodes ---- */
@@ -146,7 +148,7 @@ static int last_operand(const fy_node *node)
 
 /* The gradients of the operands, which are delivered at once. Takes over the reference to g: it goes before the last
  * one is delivered, which may be a view of it that a leaf then keeps. */
-static bool run_node(const pass *p, fy_node *node, fy_tensor *g)
+static bool run_node(pass *p, fy_node *node, fy_tensor *g)
 {
     int last = last_operand(node);
     bool ok = true;
@@ -154,7 +156,9 @@ static bool run_node(const pass *p, fy_node *node, fy_tensor *g)
     for (int i = 0; i <= last && ok; i++) {
         if (!node->next[i]) continue;
         fy_scope scope = fy_scope_begin(p->at);
+        fy_pass_streams_run(&p->streams, node);
         fy_tensor *raw = fy_gradient(node, i, g), *mine = raw ? as_operand(p->at, node->next[i], raw) : NULL;
+        if (mine) fy_pass_streams_deliver(&p->streams, raw->storage->dev, mine, node->next[i]);
         fy_scope_end(&scope);
         if (i == last || !mine) fy_tensor_release(p->at, g, FY_WORD_graph);
         ok = mine && deliver(p->at, node->next[i], mine);
@@ -179,7 +183,7 @@ static void skip(fy_node *node)
         if (node->next[i]) node->next[i]->awaited--;
 }
 
-static bool run(const pass *p)
+static bool run(pass *p)
 {
     bool ok = true;
     for (size_t k = 0; ok && k < p->n; k++) {
@@ -189,6 +193,7 @@ static bool run(const pass *p)
         node->arriving = NULL;
         if (!g) skip(node);
         if (!g) continue;
+        fy_pass_streams_run(&p->streams, node);
         name_arriving(p->at, node, g);
         if (node->retains_grad || node->op == FY_NODE_LEAF) ok = fy_gradient_store(p->at, node, fy_tensor_retain(g));
         if (ok && node->op != FY_NODE_LEAF) ok = run_node(p, node, g);
@@ -248,8 +253,11 @@ static bool backward(pass *p, fy_tensor *x, fy_tensor *given)
     bool ok = g;
     if (ok) {
         FY_EMIT(p->at, backward, .what = FY_WORD_begin, .tensor = x->id);
+        fy_pass_streams_begin(&p->streams, p->at, p->nodes, p->n);
+        fy_pass_streams_deliver(&p->streams, root->dev, g, root);
         root->arriving = g;
         ok = run(p);
+        fy_pass_streams_end(&p->streams);
         FY_EMIT(p->at, backward, .what = FY_WORD_end, .tensor = x->id);
     }
     finish(p);

@@ -101,7 +101,7 @@ fy_stream *fy_cuda_current_stream_at(fy_site *at, fy_stream_opts o)
 
 /* ---- the current stream ----------------------------------------------------------------------------- */
 
-static void change_stream(fy_site *at, const fy_stream *s)
+void fy_stream_set_of_card(fy_site *at, const fy_stream *s)
 {
     if (current[s->card->number] == s->number) return;
     current[s->card->number] = (uint8_t)s->number;
@@ -111,7 +111,7 @@ static void change_stream(fy_site *at, const fy_stream *s)
 void fy_stream_set_current(fy_site *at, const fy_stream *s)
 {
     fy_dev_set_current(at, s->card->number - 1);
-    change_stream(at, s);
+    fy_stream_set_of_card(at, s);
 }
 
 void fy_cuda_set_stream_at(fy_site *at, fy_stream *s)
@@ -135,6 +135,6 @@ fy_with_stream fy_with_stream_at(fy_site *at, fy_stream *s)
 void fy_with_stream_end(fy_with_stream *with)
 {
     if (!with->before) return;
-    change_stream(with->at, with->before);
+    fy_stream_set_of_card(with->at, with->before);
     fy_dev_set_current(with->at, with->device);
 }

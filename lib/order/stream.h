@@ -18,5 +18,6 @@ const char *fy_stream_name(const fy_dev *card, int number);
 fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s);
 /* Makes s, and its card, the thread's current ones; emits events only for what changes. */
 void fy_stream_set_current(fy_site *at, const fy_stream *s);
+void fy_stream_set_of_card(fy_site *at, const fy_stream *s); /* likewise, but the current card stays */
 
 #endif

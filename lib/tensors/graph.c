@@ -12,6 +12,7 @@
 #include "out_of_memory.h"
 #include "shape.h"
 #include "storage.h"
+#include "stream.h"
 
 static uint32_t last_id;
 
@@ -59,6 +60,7 @@ fy_node *fy_node_make(fy_site *at, int op, const fy_tensor *out, int n)
     node->name = out->name;
     node->is = fy_geometry_of(out);
     node->dev = out->storage->dev;
+    node->stream = fy_stream_current(node->dev);
     node->n = n;
     return node;
 }
@@ -73,10 +75,21 @@ static fy_node *retain(fy_node *node)
     return node;
 }
 
+/* Gradients add up in the stream in which the graph first uses the leaf. No graph does yet: only the tensor holds the
+ * node, and its history. */
+static void set_leaf_stream(fy_node *leaf, const fy_tensor *x)
+{
+    uint32_t own = x->history && x->history->node == leaf ? 2 : 1;
+    if (__atomic_load_n(&leaf->refs, __ATOMIC_RELAXED) == own)
+        __atomic_store_n(&leaf->stream, fy_stream_current(leaf->dev), __ATOMIC_RELAXED);
+}
+
 void fy_node_link(fy_node *node, int i, fy_tensor *operand)
 {
     fy_node *next = operand ? fy_node_of(operand) : NULL;
-    if (needs_gradient(next)) node->next[i] = retain(next);
+    if (!needs_gradient(next)) return;
+    if (next->op == FY_NODE_LEAF) set_leaf_stream(next, operand);
+    node->next[i] = retain(next);
 }
 
 fy_tensor *fy_tensor_alias(fy_site *at, const fy_tensor *x, const fy_geometry *g, const char *name)

@@ -46,6 +46,7 @@ typedef struct fy_node {
     const char *name;   /* its name, or NULL */
     fy_geometry is;     /* its geometry */
     fy_dev *dev;
+    int stream;      /* of dev that was current at the call; of a leaf: at its first use in a graph; atomic */
     fy_tensor *grad; /* a leaf's, or a retained one */
 
     fy_saved saved[FY_MAX_INPUTS + 1];
