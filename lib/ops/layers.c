@@ -1,5 +1,7 @@
 /* layers.c: fy_linear. */
 #include "autocast.h"
+#include <stdio.h>
+
 #include "dispatch.h"
 #include "event.h"
 #include "op.h"
@@ -17,7 +19,9 @@ static fy_tensor *transposed(fy_site *at, fy_tensor *weight)
         g.shape.dims[d] = weight->shape[weight->ndim - 1 - d];
         g.strides[d] = weight->strides[weight->ndim - 1 - d];
     }
-    fy_tensor *out = fy_tensor_alias(at, weight, &g, NULL);
+    char name[80];
+    bool named = weight->name && snprintf(name, sizeof name, "%s.T", weight->name) < (int)sizeof name;
+    fy_tensor *out = fy_tensor_alias(at, weight, &g, named ? fy_name_intern(name) : NULL);
     fy_graph_view(at, weight, out, FY_NODE_PERMUTE, &(fy_shape){weight->ndim, {weight->ndim - 1, 0}});
     return out;
 }
