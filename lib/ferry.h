@@ -126,6 +126,8 @@ typedef struct fy_loss_opts {
     int fy_end_;
 } fy_loss_opts;
 
+typedef struct fy_dataloader fy_dataloader; /* ferry_data.h */
+
 /* Options of fy_layer_norm. */
 typedef struct fy_layer_norm_with {
     const struct fy_options_by_name *fy_begin_;
@@ -134,7 +136,7 @@ typedef struct fy_layer_norm_with {
     int fy_end_;              /* ends the list; set where eps is given */
 } fy_layer_norm_with;
 
-/* An iterator for FY_EACH, such as a data loader: the first member of your own struct. next returns the tensors of the
+/* An iterator for FY_EACH: the first member of your own struct. next returns the tensors of the
  * next item (batch[0], batch[1] ...), or NULL at the end. The iteration's scope owns the tensors that it creates; the
  * iterator owns the array. */
 typedef struct fy_iterator {
@@ -221,6 +223,7 @@ void fy_manual_seed(uint64_t seed);           /* Seeds the generators of all dev
 #include "ferry_nn.h"   /* fy_sequential, fy_nn_linear, fy_call: modules */
 #include "ferry_optim.h" /* fy_sgd, fy_adam: optimizers */
 #include "ferry_amp.h"  /* FY_AUTOCAST, fy_amp_grad_scaler: mixed precision */
+#include "ferry_data.h" /* fy_dataloader: batches of a dataset, shuffled, by workers */
 #include "ferry_memory.h" /* fy_cuda_memory_allocated ...: a card's memory and its caching allocator */
 #include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: your own memory, NumPy files */
 #include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: streams and their synchronization */
@@ -256,7 +259,8 @@ const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
 #define FY_TIMES(i, n) FY_TIMES_(i, n, FY_CAT(fy_turns_, __COUNTER__)) /* FY_TIMES(i, n) { ... }: for i from 0 to
                                                  n - 1; each iteration is a scope; break and continue work */
 #define FY_EACH(item, source) FY_EACH_(item, source, FY_CAT(fy_turns_, __COUNTER__)) /* FY_EACH(x, list) { ... }: for
-                                                 each tensor of an array, or item of an fy_iterator *; likewise */
+                                                 each tensor of an array, batch of an fy_dataloader *,
+                                                 or item of an fy_iterator *; likewise */
                                               /* A warning on stderr, once, names a line that made 10,000 tensors,
                                                  or 1,000 that hold 1 GiB, if these are alive outside any scope;
                                                  not if it stores each in an array element: list[i] = ... */

@@ -305,10 +305,14 @@ void fy_scope_end(fy_scope *scope);
 
 /* Loops whose iterations are scopes. The loop with the program's body is inside one that runs once, whose variable
  * ends the last scope, however the loop is left; break leaves both. */
+struct fy_iterations;
 typedef struct fy_items { /* the source of FY_EACH */
-    fy_iterator *from; /* NULL: the array */
+    fy_iterator *from; /* NULL: the loader, or the array */
     fy_tensor *const *array;
     size_t n;
+    struct fy_dataloader *loader;
+    struct fy_epoch *epoch; /* of the loader; NULL: not begun */
+    fy_tensor **(*batch)(struct fy_iterations *t, bool more); /* the loader's next batch, or NULL; !more: ends the epoch */
 } fy_items;
 
 typedef struct fy_iterations {
@@ -322,8 +326,9 @@ bool fy_iteration_next(fy_iterations *t, bool more); /* ends the scope of the la
 bool fy_iteration_next_item(fy_iterations *t);       /* likewise, for the next item */
 void fy_iterations_end(fy_iterations *t);
 
-static inline fy_items fy_items_array(fy_tensor *const *x, size_t n) { fy_items s = {0, x, n}; return s; }
-static inline fy_items fy_items_iterator(fy_iterator *from, size_t n) { (void)n; fy_items s = {from, 0, 0}; return s; }
+static inline fy_items fy_items_array(fy_tensor *const *x, size_t n) { fy_items s = {0, x, n, 0, 0, 0}; return s; }
+static inline fy_items fy_items_iterator(fy_iterator *from, size_t n) { (void)n; fy_items s = {from, 0, 0, 0, 0, 0}; return s; }
+fy_items fy_items_loader(struct fy_dataloader *loader, size_t n);
 static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
 {
     fy_iterations t = {true, {false, at}, items, 0};
@@ -339,13 +344,15 @@ static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
     FY_TURNS(t, FY_AT("FY_EACH", #x ", " #source), FY_ITEMS(source)) \
         for (FY_ITEM(source) x = 0; fy_iteration_next_item(&t) && (x = (FY_ITEM(source))t.item, (void)x, true);)
 #define FY_ITEM(source) \
-    __typeof__(_Generic((source), fy_iterator *: (fy_tensor **)0, default: (fy_tensor *)0))
+    __typeof__(_Generic((source), fy_iterator *: (fy_tensor **)0, fy_dataloader *: (fy_tensor **)0, \
+                        default: (fy_tensor *)0))
 #define FY_ITEMS(source) \
-    (FY_NO_POINTER(source), _Generic((source), fy_iterator *: fy_items_iterator, default: fy_items_array) \
+    (FY_NO_POINTER(source), _Generic((source), fy_iterator *: fy_items_iterator, fy_dataloader *: fy_items_loader, \
+                                      default: fy_items_array) \
         (source, sizeof(source) / sizeof(fy_tensor *)))
 #define FY_NO_POINTER(source) \
     (void)FY_DEMAND(!__builtin_types_compatible_p(__typeof__(source), fy_tensor **), \
-                    "FY_EACH needs an array, or an fy_iterator *: the length of an array is not known from a pointer")
+                    "FY_EACH needs an array, an fy_iterator * or an fy_dataloader *: the length of an array is not known from a pointer")
 
 /* FY_DEVICE: the default device of a block, restored however it is left. */
 typedef struct fy_with_device {

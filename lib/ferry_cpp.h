@@ -48,8 +48,10 @@ template <typename T> inline fy_module *fy_module_of(T *m)
 }
 inline void fy_zero_grad_of(fy_site *at, fy_optimizer *o) { fy_zero_grad_at(at, o); }
 inline void fy_zero_grad_of(fy_site *at, fy_module *m) { fy_module_zero_grad_at(at, m); }
+inline fy_items fy_items_of(fy_dataloader *loader) { return fy_items_loader(loader, 0); }
 template <size_t n> fy_tensor *fy_item_of(fy_tensor *const (&)[n]);
 fy_tensor **fy_item_of(fy_iterator *);
+fy_tensor **fy_item_of(fy_dataloader *);
 
 } /* extern "C++" */
 

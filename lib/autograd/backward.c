@@ -14,6 +14,7 @@
 #include "event.h"
 #include "grad_mode.h"
 #include "gradients.h"
+#include "lane.h"
 #include "lock.h"
 #include "out_of_memory.h"
 #include "pass_streams.h"
@@ -282,7 +283,7 @@ bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
     fy_algebra_site = at;
     bool was = fy_grad_set_enabled(false), cast = fy_autocast_is_on;
     fy_autocast_is_on = false; /* a gradient is computed in the dtype of its call */
-    pthread_mutex_lock(&one_pass);
+    fy_lane_acquire(&one_pass);
     bool ok = backward(&p, x, o.gradient);
     pthread_mutex_unlock(&one_pass);
     fy_autocast_is_on = cast;
@@ -318,7 +319,7 @@ int64_t fy_saved_bytes_at(fy_site *at, fy_tensor *x)
     pass p = {.at = at};
     int64_t bytes = 0;
     if (!x || !fy_check(at, 0, x) || !fy_needs_grad(x)) return 0;
-    pthread_mutex_lock(&one_pass);
+    fy_lane_acquire(&one_pass);
     collect(&p, x->node);
     size_t n = saved_by(&p, NULL);
     fy_storage **list = n ? malloc(n * sizeof *list) : NULL;

@@ -1,15 +1,16 @@
 /* clock.c: the session's clock, in ns since the start.
  *
  * Modelled time is a counter that only Ferry's own calls advance, so that a program takes the same time on every
- * machine. Once a real card is used it is CLOCK_MONOTONIC, and advancing modelled time has no effect. Thread-safe,
- * lock-free. */
+ * machine. Once a real card is used it is CLOCK_MONOTONIC, and advancing modelled time has no effect. Threads share
+ * one counter, except lanes (lane.h), which have their own. Thread-safe, lock-free. */
 #include "clock.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
 static _Atomic int64_t modelled;
-static _Atomic int64_t started; /* CLOCK_MONOTONIC at fy_clock_measure; 0: modelled */
+static _Thread_local _Atomic int64_t *own; /* a lane's; NULL: `modelled` */
+static _Atomic int64_t started;            /* CLOCK_MONOTONIC at fy_clock_measure; 0: modelled */
 
 static int64_t monotonic(void)
 {
@@ -24,19 +25,23 @@ void fy_clock_measure(void)
     atomic_compare_exchange_strong(&started, &unset, monotonic());
 }
 
+_Atomic int64_t *fy_clock_modelled(void) { return own ? own : &modelled; }
+void fy_clock_use(_Atomic int64_t *clock) { own = clock; }
+
 int64_t fy_clock_now(void)
 {
     int64_t start = atomic_load_explicit(&started, memory_order_relaxed);
-    return start ? monotonic() - start : atomic_load_explicit(&modelled, memory_order_relaxed);
+    return start ? monotonic() - start : atomic_load_explicit(fy_clock_modelled(), memory_order_relaxed);
 }
 
 void fy_clock_advance(int64_t ns)
 {
-    if (ns > 0) atomic_fetch_add_explicit(&modelled, ns, memory_order_relaxed);
+    if (ns > 0) atomic_fetch_add_explicit(fy_clock_modelled(), ns, memory_order_relaxed);
 }
 
 void fy_clock_at_least(int64_t t)
 {
-    int64_t now = atomic_load_explicit(&modelled, memory_order_relaxed);
-    while (now < t && !atomic_compare_exchange_weak(&modelled, &now, t)) continue;
+    _Atomic int64_t *clock = fy_clock_modelled();
+    int64_t now = atomic_load_explicit(clock, memory_order_relaxed);
+    while (now < t && !atomic_compare_exchange_weak(clock, &now, t)) continue;
 }

@@ -1,6 +1,7 @@
 /* host_random.c: the random generators. The host's is MT19937 with PyTorch's sampling, so its numbers equal PyTorch's;
  * a GPU's is counter-based (Philox), with other numbers for the same seed, as in PyTorch. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "dtype.h"
 #include "half.h"
@@ -12,39 +13,62 @@
 
 enum { N = 624, M = 397, MOST_DEVICES = 256 };
 
-FY_LONG_LOCK(lock) /* everything below */
-static bool seeded;
-static uint64_t seed;
-static uint32_t state[N];
-static int next_word;
-static bool has_spare; /* the second of the last pair of normals */
-static double spare;
-static uint64_t offsets[MOST_DEVICES]; /* counters used per GPU */
+struct fy_generator {
+    bool seeded;
+    uint64_t seed;
+    uint32_t state[N];
+    int next_word;
+    bool has_spare; /* the second of the last pair of normals */
+    double spare;
+};
 
-static void reseed(uint64_t s)
+FY_LONG_LOCK(lock) /* everything below */
+static fy_generator session;
+static uint64_t offsets[MOST_DEVICES];  /* counters used per GPU, under the session's seed */
+static fy_generator *g;                 /* from enter to leave: the calling thread's */
+static _Thread_local fy_generator *own; /* NULL: the session's */
+
+static void reseed(fy_generator *r, uint64_t s)
 {
-    seeded = true;
-    seed = s;
-    has_spare = false;
-    memset(offsets, 0, sizeof offsets);
-    state[0] = (uint32_t)s;
-    for (uint32_t i = 1; i < N; i++) state[i] = 1812433253u * (state[i - 1] ^ (state[i - 1] >> 30)) + i;
-    next_word = N;
+    r->seeded = true;
+    r->seed = s;
+    r->has_spare = false;
+    r->state[0] = (uint32_t)s;
+    for (uint32_t i = 1; i < N; i++) r->state[i] = 1812433253u * (r->state[i - 1] ^ (r->state[i - 1] >> 30)) + i;
+    r->next_word = N;
 }
 
 static void enter(void)
 {
     pthread_mutex_lock(&lock);
-    if (!seeded) reseed(fy_session_seed());
+    if (!session.seeded) reseed(&session, fy_session_seed());
+    g = own ? own : &session;
 }
 
 static void leave(void) { pthread_mutex_unlock(&lock); }
 
 void fy_manual_seed(uint64_t s)
 {
-    pthread_mutex_lock(&lock);
-    reseed(s);
+    enter();
+    reseed(g, s);
+    if (!own) memset(offsets, 0, sizeof offsets);
     leave();
+}
+
+fy_generator *fy_generator_make(uint64_t seed)
+{
+    fy_generator *made = calloc(1, sizeof *made);
+    if (made) reseed(made, seed);
+    return made;
+}
+
+void fy_generator_free(fy_generator *generator) { free(generator); }
+
+fy_generator *fy_generator_use(fy_generator *generator)
+{
+    fy_generator *before = own;
+    own = generator;
+    return before;
 }
 
 /* ---- the GPUs' counters ---- */
@@ -52,7 +76,7 @@ void fy_manual_seed(uint64_t s)
 fy_philox fy_random_take(int device, uint64_t counters)
 {
     enter();
-    fy_philox p = {seed, offsets[device]};
+    fy_philox p = {session.seed, offsets[device]};
     offsets[device] += counters;
     leave();
     return p;
@@ -61,7 +85,7 @@ fy_philox fy_random_take(int device, uint64_t counters)
 void fy_random_give(int device, fy_philox p, uint64_t counters)
 {
     enter();
-    if (seed == p.seed && offsets[device] == p.offset + counters) offsets[device] = p.offset;
+    if (session.seed == p.seed && offsets[device] == p.offset + counters) offsets[device] = p.offset;
     leave();
 }
 
@@ -69,17 +93,18 @@ void fy_random_give(int device, fy_philox p, uint64_t counters)
 
 static void twist(void)
 {
+    uint32_t *state = g->state;
     for (int i = 0; i < N; i++) {
         uint32_t y = (state[i] & 0x80000000u) | (state[(i + 1) % N] & 0x7fffffffu);
         state[i] = state[(i + M) % N] ^ (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0);
     }
-    next_word = 0;
+    g->next_word = 0;
 }
 
 static uint32_t word(void)
 {
-    if (next_word == N) twist();
-    uint32_t y = state[next_word++];
+    if (g->next_word == N) twist();
+    uint32_t y = g->state[g->next_word++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
     y ^= (y << 15) & 0xefc60000u;
@@ -90,6 +115,14 @@ static uint64_t two_words(void)
 {
     uint64_t high = word();
     return high << 32 | word();
+}
+
+int64_t fy_generator_draw(void)
+{
+    enter();
+    int64_t drawn = (int64_t)(two_words() & INT64_MAX);
+    leave();
+    return drawn;
 }
 
 /* ---- rand, uniform: as many bits as the dtype's significand has ---- */
@@ -151,14 +184,14 @@ void fy_host_bernoulli(fy_run_work *w)
 
 static double one_normal(void)
 {
-    if (has_spare) {
-        has_spare = false;
-        return spare;
+    if (g->has_spare) {
+        g->has_spare = false;
+        return g->spare;
     }
     double u1 = uniform_double(), u2 = uniform_double();
     double radius = sqrt(-2.0 * log1p(-u2)), angle = 2.0 * M_PI * u1;
-    has_spare = true;
-    spare = radius * sin(angle);
+    g->has_spare = true;
+    g->spare = radius * sin(angle);
     return radius * cos(angle);
 }
 

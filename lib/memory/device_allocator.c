@@ -9,6 +9,7 @@
 #include "caching_allocator.h"
 #include "device.h"
 #include "event.h"
+#include "lane.h"
 #include "out_of_memory.h"
 #include "run_work.h"
 #include "storage.h"
@@ -22,6 +23,7 @@ static struct cache {
     fy_pool *pool;
     fy_dev *dev; /* the CPU: pinned memory */
     fy_site *at; /* of the current call */
+    bool kept;   /* did the lane keep its turn before the current call? */
 } caches[MOST_DEVICES];
 
 typedef struct cache cache;
@@ -143,7 +145,9 @@ fy_pool *fy_allocator_open(const fy_dev *d)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     cache *c = &caches[d->number];
     pthread_once(&once, make_locks);
+    bool kept = fy_lane_keep(true); /* events are emitted while the lock is held */
     pthread_mutex_lock(&c->lock);
+    c->kept = kept;
     if (c->pool) return c->pool;
     fy_pool_source source = {c, take, give, record, passed, wait_for};
     c->dev = fy_dev_at(d->number);
@@ -153,7 +157,12 @@ fy_pool *fy_allocator_open(const fy_dev *d)
     fy_out_of_memory("a card's caching allocator");
 }
 
-void fy_allocator_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
+void fy_allocator_close(const fy_dev *d)
+{
+    bool kept = caches[d->number].kept;
+    pthread_mutex_unlock(&caches[d->number].lock);
+    fy_lane_keep(kept);
+}
 
 /* Fills a block with a pattern, synchronously, and so only if the host has waited for all accesses to it. A fill queued
  * in the block's stream could overwrite what another stream, correctly ordered, writes to it. Not on a real card: the

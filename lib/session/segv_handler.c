@@ -18,6 +18,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
+#include "lane.h"
 #include "site.h"
 #include "storage.h"
 
@@ -151,6 +152,7 @@ static void explain(const void *p, const fy_storage *s, access_kind k, fy_site *
     add(&all, " in this process\n  fix: ");
     add(&all, fix.text);
     add(&all, "\n");
+    fy_lane_forget();
     if (fy_log_is_on())
         FY_EMIT(where, error, .code = fy_ref_str("device_pointer"), .message = fy_ref_str(what.text),
                 .hint = fy_ref_str(fix.text));
@@ -185,6 +187,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
     const char *what = signal_number == SIGSEGV
                            ? "segmentation fault: the program accessed memory that it does not own"
                            : "bus error: the program accessed memory that is not mapped to anything";
+    fy_lane_forget();
     if (fy_log_is_on())
         FY_EMIT(line_of(context), error, .code = fy_ref_str("crash"), .message = fy_ref_str(what),
                 .hint = fy_ref_str("look for a NULL pointer, an index out of range, or a freed tensor"));

@@ -26,6 +26,7 @@
 #include "contents.h"
 #include "device.h"
 #include "event.h"
+#include "lane.h"
 #include "log.h"
 #include "log_format.h"
 #include "narrate.h"
@@ -246,7 +247,8 @@ static void at_exit(int status, void *unused)
     (void)unused;
     fy_log *log = fy_log_of_process();
     if (atomic_load(&state) != RUNNING || !log) return;
-    if (!opened) { /* a setting was rejected before the first event: nothing has run */
+    fy_lane_forget(); /* a loader's workers make no more events */
+    if (!opened) {    /* a setting was rejected before the first event: nothing has run */
         fy_log_end();
         atomic_store(&state, OVER);
         fy_trace_forget(true);

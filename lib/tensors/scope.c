@@ -124,6 +124,13 @@ fy_tensor *fy_scope_take(fy_tensor *x)
     return x;
 }
 
+size_t fy_scope_depth(void) { return mine ? mine->depth : 0; }
+
+void fy_scope_unwind(fy_site *at, size_t depth)
+{
+    while (fy_scope_depth() > depth) fy_scope_end(&(fy_scope){true, at});
+}
+
 bool fy_iteration_next(fy_iterations *t, bool more)
 {
     if (t->scope.open) fy_scope_end(&t->scope);
@@ -132,13 +139,18 @@ bool fy_iteration_next(fy_iterations *t, bool more)
     return more;
 }
 
-void fy_iterations_end(fy_iterations *t) { fy_iteration_next(t, false); }
+void fy_iterations_end(fy_iterations *t)
+{
+    fy_iteration_next(t, false);
+    if (t->items.batch) t->items.batch(t, false);
+}
 
 /* An array may contain NULL, the result of a failed call; from an iterator NULL is the end. */
 bool fy_iteration_next_item(fy_iterations *t)
 {
     fy_items *items = &t->items;
-    if (!fy_iteration_next(t, items->from || items->n > 0)) return false;
+    if (!fy_iteration_next(t, items->from || items->batch || items->n > 0)) return false;
+    if (items->batch) return (t->item = items->batch(t, true)) || fy_iteration_next(t, false);
     if (items->from) return (t->item = items->from->next(items->from)) || fy_iteration_next(t, false);
     t->item = *items->array++;
     items->n--;

@@ -67,6 +67,8 @@ fy_tensor *fy_scope_take(fy_tensor *x); /* the caller takes over the reference t
 /* Ends the scope, except for x, which is what the scope computed. Returns a reference to x, the caller's; x may be
  * NULL. */
 fy_tensor *fy_scope_end_with(fy_scope *s, fy_tensor *x);
+size_t fy_scope_depth(void);                     /* how many scopes this thread has open */
+void fy_scope_unwind(fy_site *at, size_t depth); /* ends those beyond that depth, which a longjmp has left */
 
 /* unscoped.c: counts tensors made outside any scope, per call site. */
 void fy_unscoped_add(fy_tensor *x);

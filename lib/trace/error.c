@@ -14,10 +14,15 @@
 static _Thread_local fy_on_error_mode mode = FY_EXIT;
 static _Thread_local char first[4096]; /* the first report since the last clear */
 static _Thread_local char hint_text[512];
+static _Thread_local uint64_t reports;
+static _Thread_local void (*instead_of_exit)(void);
 
 void fy_on_error(fy_on_error_mode m) { mode = m; }
 const char *fy_error(void) { return first[0] ? first : NULL; }
 void fy_clear_error(void) { first[0] = 0; }
+fy_on_error_mode fy_error_mode(void) { return mode; }
+uint64_t fy_error_count(void) { return reports; }
+void fy_error_catch(void (*caught)(void)) { instead_of_exit = caught; }
 
 const char *fy_hint(const char *format, ...)
 {
@@ -85,8 +90,15 @@ void *fy_report(fy_site *at, const fy_concern *about, const char *code, const ch
     if (hint && n < room) snprintf(text + n, room - n, "\n  fix: %s", hint);
 
     if (fy_log_is_on()) record(at, about, code, hint, message);
-    if (!first[0]) memcpy(first, text, sizeof first);
+    return fy_error_pass_on(text);
+}
+
+void *fy_error_pass_on(const char *text)
+{
+    reports++;
+    if (!first[0]) snprintf(first, sizeof first, "%s", text);
     if (mode == FY_RETURN) return NULL;
+    if (instead_of_exit) instead_of_exit();
     fflush(stdout);
     fy_narrate_flush();
     fprintf(stderr, "%s\n", text);

@@ -26,6 +26,13 @@ typedef struct fy_concern {
 } fy_concern;
 void *fy_report(fy_site *at, const fy_concern *about, const char *code, const char *hint, const char *format,
                 va_list list); /* used by the others */
+/* An error that another thread had, and that its `error` event tells: prints the text and exits, or returns NULL. */
+void *fy_error_pass_on(const char *text);
+fy_on_error_mode fy_error_mode(void); /* this thread's */
+uint64_t fy_error_count(void);        /* how many errors this thread has had */
+/* Where an error would end the program, `caught` is called first, and may leave by longjmp; no lock is held. NULL: ends
+ * the program. This thread only. */
+void fy_error_catch(void (*caught)(void));
 /* " on line 14", or " at other.c:14" seen from another file; "" of NULL. */
 const char *fy_line_text(const fy_site *at, const fy_site *seen_from, char *buf, size_t room);
 /* The i-th argument as written, or "argument 2". */

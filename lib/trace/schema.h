@@ -33,7 +33,8 @@
     W(at) W(set) W(data) W(save) W(load) W(blob) W(given) W(answer) \
     W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool) \
     W(size) \
-    W(make) W(run) W(release) W(begin) W(end)
+    W(make) W(run) W(release) W(begin) W(end) \
+    W(ready) W(taken)
 
 #define FY_SCHEMA(KIND, FIELD, END) \
     KIND(session, "the first event: the program and its devices") \
@@ -194,6 +195,15 @@
         FIELD(grad, ID, storage, "its bytes") \
         FIELD(grad, FLAG, added, "to an earlier one") \
     END(grad) \
+    KIND(batch, "a loader's batch: a worker, or without workers the loop, begins it; it is ready; the loop takes it") \
+        FIELD(batch, ENUM, what, "begin, ready (workers only) or taken") \
+        FIELD(batch, ID, loader, "its id, from 1") \
+        FIELD(batch, INT, epoch, "which loop over the loader, from 0") \
+        FIELD(batch, INT, index, "which batch of the epoch, from 0") \
+        FIELD(batch, OPT, worker, "who makes it; absent without workers") \
+        FIELD(batch, IDS, tensors, "its tensors, once made") \
+        FIELD(batch, OPT, held, "taken: ns the loop waited for it") \
+    END(batch) \
     KIND(data_race, "two accesses that nothing orders") \
         FIELD(data_race, ENUM, type, "read_early, write_early, race or reuse") \
         FIELD(data_race, ID, storage, "bytes of the later access") \

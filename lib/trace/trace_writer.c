@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "event.h"
+#include "lane.h"
 #include "log.h"
 #include "log_format.h"
 #include "session_hooks.h"
@@ -21,11 +22,7 @@ static fy_log *mine;
 static pid_t owner;              /* the process that has the helper thread */
 static _Atomic uint32_t threads; /* threads numbered in this log */
 
-/* The thread's number in the log of that generation. */
-static _Thread_local struct {
-    uint32_t generation;
-    uint16_t number;
-} self;
+static _Thread_local fy_log_thread self;
 
 static const uint8_t record_sizes[FY_KIND_COUNT] = {
 #define KIND(kind, doc) [FY_KIND_##kind] = sizeof(fy_ev_##kind),
@@ -55,11 +52,15 @@ static fy_head *recording(void)
     return fy_session_start_late() ? atomic_load_explicit(&head, memory_order_acquire) : NULL;
 }
 
-bool fy_log_is_on(void) { return recording() != NULL; }
+bool fy_log_is_on(void)
+{
+    fy_lane_turn(); /* as fy_emit, which a caller that gets false leaves out: lanes take the same turns without a log */
+    return recording() != NULL;
+}
 
-/* Fills a slot except its time and kind. Thread 0 is the main thread; the others are numbered by their first event. The
- * 16-bit number saturates: all threads from the 65,535th on share the last one. */
-static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t bytes)
+/* Thread 0 is the main thread; the others are numbered by their first event. The 16-bit number saturates: all threads
+ * from the 65,535th on share the last one. */
+static uint16_t thread_number(void)
 {
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
     if (self.generation != generation) {
@@ -67,7 +68,20 @@ static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t by
         uint32_t number = getpid() == gettid() ? 0 : atomic_fetch_add(&threads, 1) + 1;
         self.number = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
     }
-    slot->th = self.number;
+    return self.number;
+}
+
+void fy_log_thread_is(fy_log_thread *t)
+{
+    self = *t;
+    thread_number();
+    *t = self;
+}
+
+/* Fills a slot except its time and kind. */
+static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t bytes)
+{
+    slot->th = thread_number();
     slot->site = site;
     memcpy(slot->record, record, bytes < FY_PAYLOAD_BYTES ? bytes : FY_PAYLOAD_BYTES);
 }
@@ -86,6 +100,7 @@ void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes)
 
 uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 {
+    fy_lane_turn();
     fy_head *h = recording();
     if (!h) return 0;
     fy_ref site = fy_site_ref(at), whole;
@@ -105,6 +120,7 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 {
     enum { NEAR = 1024 }; /* more than the threads that are here concurrently */
+    fy_lane_turn();
     fy_head *h = recording();
     uint64_t mark = atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;

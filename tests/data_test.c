@@ -1,0 +1,647 @@
+/* Datasets and loaders: batches, PyTorch's order and random numbers, workers in modelled time, errors, and loops that
+ * are left early. PyTorch's numbers are from version 1.13. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "device.h"
+#include "forked.h"
+#include "recorded.h"
+#include "tensor.h"
+#include "traced.h"
+
+#define TEST(name) static void name(void **state)
+
+static int64_t live_bytes(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
+
+static int threads(void)
+{
+    int n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    while (readdir(tasks)) n++;
+    closedir(tasks);
+    return n;
+}
+
+/* The numbers 0 to n - 1 as a dataset of 0-dim tensors. */
+static fy_dataset *numbers(int64_t n)
+{
+    fy_tensor *x = fy_arange((n));
+    fy_dataset *ds = fy_tensor_dataset((x));
+    fy_free(x);
+    return ds;
+}
+
+/* ---- batches ---- */
+
+static int64_t last_size(fy_dataloader *loader, int64_t *count)
+{
+    int64_t last = 0;
+    *count = 0;
+    FY_EACH (batch, loader) {
+        last = fy_size(batch[0], 0);
+        ++*count;
+    }
+    return last;
+}
+
+TEST(the_last_batch_is_short_or_dropped)
+{
+    int64_t n;
+    (void)state;
+    fy_dataset *ten = numbers(10), *thousand = numbers(1000);
+    fy_dataloader *whole = fy_dataloader(ten, .batch_size = 4),
+                  *dropped = fy_dataloader(ten, .batch_size = 4, .drop_last = true);
+    fy_dataloader *many = fy_dataloader(thousand, .batch_size = 32), *single = fy_dataloader(ten);
+    assert_int_equal(fy_dataloader_len(whole), 3);
+    assert_int_equal(last_size(whole, &n), 2);
+    assert_int_equal(n, 3);
+    assert_int_equal(fy_dataloader_len(dropped), 2);
+    assert_int_equal(last_size(dropped, &n), 4);
+    assert_int_equal(n, 2);
+    assert_int_equal(last_size(many, &n), 8);
+    assert_int_equal(n, 32);
+    assert_int_equal(fy_dataloader_len(single), 10);
+    FY_EACH (batch, single) {
+        assert_true(HOLDS(batch[0], 0));
+        assert_null(batch[1]);
+        assert_false(fy_is_pinned(batch[0]));
+        break;
+    }
+    fy_dataset_free(ten);
+    fy_dataset_free(thousand);
+    fy_dataloader *all[] = {whole, dropped, many, single};
+    for (int i = 0; i < 4; i++) fy_dataloader_free(all[i]);
+}
+
+TEST(options_that_make_no_sense_are_refused)
+{
+    (void)state;
+    fy_dataset *ds = numbers(10), *none = numbers(0);
+    FAILS_ALONE(fy_dataloader(ds, .batch_size = 0),
+                "batch_size should be a positive integer value, but got batch_size=0");
+    FAILS_ALONE(fy_dataloader(ds, .num_workers = -1),
+                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.");
+    FAILS_ALONE(fy_dataloader(ds, .prefetch_factor = 3), "prefetch_factor option could only be specified in");
+    FAILS_ALONE(fy_dataloader(ds, .num_workers = 1, .prefetch_factor = 0), "got prefetch_factor=0");
+    FAILS_ALONE(fy_dataloader(none, .shuffle = true),
+                "num_samples should be a positive integer value, but got num_samples=0");
+    FAILS_ALONE(fy_dataset(.len = 3), "the dataset has no .get");
+    fy_dataloader *empty = fy_dataloader(none, .num_workers = 2);
+    FY_EACH (batch, empty) fail();
+    assert_int_equal(fy_dataloader_len(empty), 0);
+    fy_dataloader_free(empty);
+    fy_dataset_free(none);
+    fy_dataset_free(ds);
+}
+
+TEST(a_batch_is_stacked_into_new_memory)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_view(fy_arange((12), .dtype = FY_FLOAT32), (4, 3)), *y = fy_tensor((7, 8, 9, 10));
+        fy_dataset *ds = fy_tensor_dataset((x, y));
+        fy_dataloader *loader = fy_dataloader(ds, .batch_size = 2);
+        int64_t at = 0;
+        FY_EACH (batch, loader) {
+            assert_true(HAS_SHAPE(batch[0], 2, 3));
+            assert_true(HAS_SHAPE(batch[1], 2));
+            assert_int_equal(fy_dtype_of(batch[1]), FY_INT64);
+            assert_false(fy_same_storage(batch[0], x));
+            assert_true(element(batch[0], 5) == (double)(at * 6 + 5));
+            assert_string_equal(batch[1]->name, "batch[1]");
+            at++;
+        }
+        fy_tensor *item[FY_MAX_ITEM];
+        assert_int_equal(fy_dataset_get(ds, -1, item), 2);
+        assert_true(HOLDS(item[0], 9, 10, 11) && HOLDS(item[1], 10));
+        assert_true(fy_same_storage(item[0], x));
+        assert_int_equal(fy_dataset_get(ds, 4, item), 0);
+        assert_true(failed_with("index 4 is out of bounds for a dataset of 4 items"));
+        assert_null(fy_tensor_dataset((x, fy_ones((3)))));
+        assert_true(failed_with("Size mismatch between tensors"));
+        fy_dataset_free(ds);
+        fy_dataloader_free(loader);
+    }
+}
+
+/* ---- PyTorch's numbers ---- */
+
+static bool order_is(fy_dataloader *loader, const int64_t *want)
+{
+    bool same = true;
+    FY_EACH (batch, loader)
+        for (int64_t i = 0; i < fy_numel(batch[0]); i++) same = same && (int64_t)element(batch[0], i) == *want++;
+    return same;
+}
+
+TEST(epochs_are_shuffled_as_pytorch_shuffles_them)
+{
+    static const int64_t first[] = {6, 7, 1, 4, 2, 0, 9, 8, 3, 5}, second[] = {2, 4, 7, 0, 8, 9, 5, 3, 6, 1};
+    static const int64_t plain[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    (void)state;
+    fy_dataset *ds = numbers(10);
+    for (int workers = 0; workers < 3; workers++) FY_SCOPE
+        {
+            fy_dataloader *loader = fy_dataloader(ds, .batch_size = 4, .shuffle = true, .num_workers = workers);
+            fy_manual_seed(0);
+            assert_true(order_is(loader, first));
+            assert_true(order_is(loader, second));
+            assert_true(fy_item(fy_rand((1))) == (double)0.455627977848053f);
+            fy_dataloader_free(loader);
+        }
+    FY_SCOPE /* a seed for workers is drawn in any case */
+    {
+        fy_dataloader *loader = fy_dataloader(ds, .batch_size = 4);
+        fy_manual_seed(7);
+        assert_true(order_is(loader, plain));
+        assert_true(fy_item(fy_rand((1))) == (double)0.6592116951942444f);
+        fy_dataloader_free(loader);
+    }
+    fy_dataset_free(ds);
+}
+
+static void drawn(void *self, int64_t index, fy_tensor **item)
+{
+    (void)self, (void)index;
+    item[0] = fy_randint((0, 1000), ());
+}
+
+TEST(workers_draw_the_random_numbers_of_pytorchs_workers)
+{
+    static const int64_t first[] = {967, 628, 91, 933, 895, 711}, second[] = {386, 3, 401, 472, 788, 217};
+    static const int64_t alone[] = {737, 667, 360, 280, 840, 525};
+    (void)state;
+    fy_dataset *ds = fy_dataset(.len = 6, .get = drawn);
+    fy_dataloader *two = fy_dataloader(ds, .batch_size = 2, .num_workers = 2),
+                  *none = fy_dataloader(ds, .batch_size = 2);
+    fy_manual_seed(3);
+    assert_true(order_is(two, first));
+    assert_true(order_is(two, second));
+    fy_manual_seed(3);
+    assert_true(order_is(none, alone));
+    fy_dataset_free(ds);
+    fy_dataloader_free(two);
+    fy_dataloader_free(none);
+}
+
+/* ---- workers in modelled time ---- */
+
+/* Items that take work; every third takes more. */
+static void worked(void *self, int64_t index, fy_tensor **item)
+{
+    (void)self;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_full((4096), (double)index);
+        for (int i = 0; i < (index % 3 ? 2 : 6); i++) x = fy_add(x, 1);
+        item[0] = fy_keep(fy_sub(x, index % 3 ? 2 : 6));
+        item[1] = fy_keep(fy_full((), index));
+    }
+}
+
+/* One epoch of 24 items, and work on the card for each batch: the modelled time that it takes. */
+static int64_t epoch_time(int workers, bool pin, int epochs)
+{
+    int64_t before = fy_now(), at = 0;
+    fy_dataset *ds = fy_dataset(.len = 24, .get = worked);
+    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 4, .num_workers = workers, .pin_memory = pin);
+    fy_dataset_free(ds); /* the loader keeps it */
+    FY_TIMES (epoch, epochs) {
+        at = 0;
+        FY_EACH (batch, loader) {
+            assert_true(element(batch[1], 0) == (double)(4 * at) && element(batch[0], 4096) == (double)(4 * at + 1));
+            assert_int_equal(fy_is_pinned(batch[0]), pin);
+            assert_string_equal(fy_device(batch[0]), "cpu");
+            fy_item(fy_sum(fy_exp(fy_to(batch[0], "cuda", .non_blocking = true))));
+            at++;
+        }
+        assert_int_equal(at, 6);
+    }
+    fy_dataloader_free(loader);
+    return fy_now() - before;
+}
+
+TEST(batches_come_in_order_from_any_number_of_workers)
+{
+    (void)state;
+    epoch_time(1, false, 1); /* starts the log's and the pool's threads */
+    int before = threads();
+    for (int workers = 0; workers < 8; workers++) epoch_time(workers, workers % 2, 1);
+    assert_int_equal(threads(), before);
+}
+
+TEST(workers_load_while_the_loop_computes)
+{
+    (void)state;
+    int64_t alone = epoch_time(0, false, 1), one = epoch_time(1, false, 1), three = epoch_time(3, false, 1);
+    assert_true(one < alone);
+    assert_true(three < one);
+}
+
+/* Of one what (begin, ready, taken) and batch: the event. */
+static const cJSON *batch_event(const char *what, int index)
+{
+    const cJSON *e = NULL;
+    for (int n = 0; (e = event_of("batch", n)); n++)
+        if (!strcmp(text_of(e, "what"), what) && number_of(e, "index") == index) return e;
+    return NULL;
+}
+
+TEST(two_workers_hold_different_batches_at_once)
+{
+    (void)state;
+    since();
+    epoch_time(2, true, 1);
+    for (int i = 0; i < 6; i++) {
+        const cJSON *begin = batch_event("begin", i), *ready = batch_event("ready", i),
+                    *taken = batch_event("taken", i);
+        assert_int_equal(number_of(begin, "worker"), i % 2);
+        assert_true(number_of(begin, "th") == number_of(ready, "th") && number_of(begin, "th") > 0);
+        assert_int_equal(number_of(taken, "th"), 0);
+        assert_true(number_of(begin, "t") < number_of(ready, "t") && number_of(ready, "t") <= number_of(taken, "t"));
+        assert_true(number_of(ready, "seq") < number_of(taken, "seq"));
+        assert_int_equal(number_of(ready, "tensors.1"), number_of(taken, "tensors.1"));
+    }
+    const cJSON *zero = batch_event("begin", 0), *one = batch_event("begin", 1);
+    assert_true(number_of(zero, "th") != number_of(one, "th"));
+    assert_true(number_of(one, "t") < number_of(batch_event("ready", 0), "t"));
+    assert_true(number_of(zero, "t") < number_of(batch_event("ready", 1), "t"));
+    assert_true(number_of(batch_event("taken", 0), "held") > 0); /* nothing was ready yet */
+    assert_true(number_of(batch_event("begin", 4), "t") >=
+                number_of(batch_event("taken", 0), "t")); /* prefetch_factor 2 */
+    for (int n = 0; event_of("copy", n); n++)             /* the workers pin, the loop copies to the card */
+        if (!strcmp(text_of(event_of("copy", n), "dir"), "h2h")) assert_true(number_of(event_of("copy", n), "th") > 0);
+}
+
+/* Rows of tensors, collated and taken: nothing here keeps its turn. */
+TEST(a_workers_events_appear_in_the_order_of_time)
+{
+    double newest = 0;
+    int back = 0, n = 0;
+    (void)state;
+    epoch_time(2, true, 1); /* later epochs find their pinned memory */
+    since();
+    fy_dataset *ds = numbers(64);
+    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 8, .num_workers = 2);
+    FY_EACH (batch, loader) fy_add(batch[0], 1);
+    fy_dataset_free(ds);
+    fy_dataloader_free(loader);
+    recorded_read();
+    for (const cJSON *e = recorded_events->child; e; e = e->next, n++) {
+        double t = number_of(e, "t");
+        back += t < newest;
+        if (t > newest) newest = t;
+    }
+    assert_true(n > 100);
+    assert_int_equal(back, 0);
+}
+
+TEST(a_worker_is_the_same_thread_in_each_epoch)
+{
+    double first[2] = {0};
+    (void)state;
+    since();
+    epoch_time(2, false, 3);
+    for (int n = 0; event_of("batch", n); n++) {
+        const cJSON *e = event_of("batch", n);
+        if (strcmp(text_of(e, "what"), "begin") != 0) continue;
+        double *th = &first[(int)number_of(e, "worker")];
+        if (!*th) *th = number_of(e, "th");
+        assert_true(*th == number_of(e, "th"));
+    }
+    assert_true(first[0] != first[1]);
+}
+
+static void backward_in_both(void *self, int64_t index, fy_tensor **item)
+{
+    (void)self, (void)index;
+    fy_tensor *w = fy_ones((8), .requires_grad = true);
+    fy_backward(fy_sum(fy_mul(w, w)));
+    item[0] = fy_grad(w);
+}
+
+static void busy(void)
+{
+    fy_dataset *ds = fy_dataset(.len = 24, .get = worked), *graphs = fy_dataset(.len = 12, .get = backward_in_both);
+    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 4, .shuffle = true, .num_workers = 3, .pin_memory = true);
+    fy_dataloader *inner = fy_dataloader(graphs, .batch_size = 3, .num_workers = 2);
+    FY_TIMES (epoch, 2) {
+        FY_EACH (batch, loader) {
+            fy_tensor *w = fy_ones((4096), .device = "cuda", .requires_grad = true);
+            fy_backward(fy_sum(fy_mul(fy_to(batch[0], "cuda", .non_blocking = true), w)));
+            FY_EACH (other, inner) fy_add(other[0], 1);
+        }
+    }
+    fy_dataset_free(ds);
+    fy_dataset_free(graphs);
+    fy_dataloader_free(loader);
+    fy_dataloader_free(inner);
+}
+
+TEST(the_log_is_the_same_on_every_run)
+{
+    (void)state;
+    char *log[2];
+    for (int i = 0; i < 2; i++) {
+        run_forked(busy, ENVIRONMENT("FERRY_TRACE", traced_path), 0);
+        assert_exited_with(0);
+        log[i] = slurp(traced_path);
+        assert_int_equal(remove(traced_path), 0);
+    }
+    assert_true(strlen(log[0]) > 100000);
+    assert_string_equal(log[0], log[1]);
+    free(log[0]);
+    free(log[1]);
+}
+
+static void print_time(void)
+{
+    printf("%lld ns\n", (long long)(epoch_time(2, true, 2) + epoch_time(3, false, 1)));
+    fflush(stdout);
+}
+
+TEST(times_do_not_depend_on_a_log)
+{
+    char with[FORKED_ROOM];
+    (void)state;
+    run_forked(print_time, ENVIRONMENT("FERRY_TRACE", traced_path), 1);
+    strcpy(with, last_child.output);
+    assert_non_null(strstr(with, " ns\n"));
+    run_forked(print_time, ENVIRONMENT("FERRY_TRACE", NULL), 1);
+    assert_string_equal(with, last_child.output);
+}
+
+/* ---- leaving a loop ---- */
+
+TEST(a_loop_that_is_left_leaves_nothing)
+{
+    int before = threads(), seen = 0;
+    int64_t bytes = live_bytes();
+    (void)state;
+    fy_dataset *ds = fy_dataset(.len = 24, .get = worked);
+    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 2, .num_workers = 3, .pin_memory = true);
+    FY_EACH (batch, loader) {
+        FY_EACH (other, loader) /* a second epoch within the first */
+        {
+            assert_true(HOLDS(other[1], 0, 1));
+            assert_true(threads() > before);
+            break;
+        }
+        if (++seen == 3) break;
+    }
+    assert_int_equal(seen, 3);
+    assert_int_equal(threads(), before);
+    assert_int_equal(live_bytes(), bytes);
+    FY_EACH (batch, loader) seen++;
+    assert_int_equal(seen, 15);
+    fy_dataset_free(ds);
+    fy_dataloader_free(loader);
+    assert_int_equal(live_bytes(), bytes);
+}
+
+/* ---- errors ---- */
+
+enum { FAILING_LINE = __LINE__ + 6 };
+static void third_fails(void *self, int64_t index, fy_tensor **item)
+{
+    (void)self;
+    fy_tensor *x = fy_ones((3));
+    FY_SCOPE
+    item[0] = index == 5 ? fy_keep(fy_select(x, 0, 5)) : fy_keep(fy_select(x, 0, 1));
+}
+
+TEST(an_error_in_a_worker_ends_the_loop_at_its_batch)
+{
+    char place[100];
+    int before = threads();
+    int64_t bytes = live_bytes();
+    (void)state;
+    snprintf(place, sizeof place, "data_test.c:%d: fy_select", FAILING_LINE);
+    for (int workers = 0; workers < 3; workers++) {
+        int seen = 0;
+        fy_dataset *ds = fy_dataset(.len = 12, .get = third_fails);
+        fy_dataloader *loader = fy_dataloader(ds, .batch_size = 2, .num_workers = workers);
+        FY_EACH (batch, loader) seen++;
+        assert_int_equal(seen, 2);
+        assert_non_null(strstr(fy_error(), place));
+        assert_int_equal(strstr(fy_error(), "in worker 0, for batch 2 of the loop at ") != NULL, workers > 0);
+        assert_true(failed_with("index 5"));
+        fy_dataset_free(ds);
+        fy_dataloader_free(loader);
+    }
+    assert_int_equal(threads(), before);
+    assert_int_equal(live_bytes(), bytes);
+}
+
+static void fails_and_exits(void)
+{
+    fy_on_error(FY_EXIT);
+    fy_dataset *ds = fy_dataset(.len = 12, .get = third_fails);
+    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 2, .num_workers = 2);
+    FY_EACH (batch, loader) fprintf(stderr, "a batch\n");
+}
+
+static void leaves_before_the_error(void)
+{
+    int n = 0;
+    fy_on_error(FY_EXIT);
+    fy_dataset *ds = fy_dataset(.len = 12, .get = third_fails);
+    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 2, .num_workers = 2);
+    FY_EACH (batch, loader)
+        if (++n == 2) break;
+    fy_dataset_free(ds);
+    fy_dataloader_free(loader);
+    if (fy_dev_at(0)->live_bytes > 0) fprintf(stderr, "%lld bytes are left\n", (long long)fy_dev_at(0)->live_bytes);
+}
+
+TEST(an_error_that_ends_the_program_waits_for_its_batch)
+{
+    (void)state;
+    run_forked(fails_and_exits, ENVIRONMENT("FERRY_TRACE", NULL), 0);
+    assert_exited_with(1);
+    assert_said("a batch\na batch\n");
+    assert_said("data_test.c:");
+    assert_said("in worker 0, for batch 2 of the loop at ");
+    assert_null(strstr(last_child.output, "a batch\na batch\na batch"));
+    run_forked(leaves_before_the_error, ENVIRONMENT("FERRY_TRACE", NULL), 0);
+    assert_exited_with(0);
+    assert_string_equal(last_child.output, "");
+}
+
+static void uneven(void *self, int64_t index, fy_tensor **item)
+{
+    const char *what = self;
+    if (!strcmp(what, "shape")) item[0] = index < 2 ? fy_ones((3)) : fy_ones((4));
+    if (!strcmp(what, "count")) item[0] = item[index < 2] = fy_ones((3));
+    if (!strcmp(what, "card")) item[0] = fy_ones((3), .device = "cuda");
+    if (!strcmp(what, "devices")) item[0] = index < 2 ? fy_ones((3)) : fy_ones((3), .device = "cuda");
+}
+
+TEST(items_that_do_not_fit_are_named)
+{
+    static const struct {
+        char *what;
+        const char *words;
+        int workers;
+    } cases[] = {
+        {"shape",
+         "stack expects each tensor to be equal size, but got [3] at entry 0 (item 0) and [4] at entry 2 (item 2)", 0},
+        {"shape", "stack expects each tensor to be equal size", 1},
+        {"count", "each element in list of batch should be of equal size: item 0 has 2 tensors, item 2 has 1", 0},
+        {"nothing", ".get made no tensor for index 0", 0},
+        {"nothing", ".get made no tensor for index 0", 2},
+        {"card", "Cannot re-initialize CUDA in forked subprocess: item 0 is on cuda:0", 1},
+        {"devices", "found at least two devices, cpu (item 0) and cuda:0 (item 2)", 0},
+    };
+    int64_t bytes = live_bytes();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fy_dataset *ds = fy_dataset(.len = 4, .get = uneven, .self = cases[i].what);
+        fy_dataloader *loader = fy_dataloader(ds, .batch_size = 4, .num_workers = cases[i].workers);
+        FY_EACH (batch, loader) fail();
+        assert_true(failed_with(cases[i].words));
+        fy_dataset_free(ds);
+        fy_dataloader_free(loader);
+    }
+    fy_dataset *on_card = fy_dataset(.len = 4, .get = uneven, .self = "card");
+    fy_dataloader *allowed = fy_dataloader(on_card, .batch_size = 4);
+    FY_EACH (batch, allowed) assert_string_equal(fy_device(batch[0]), "cuda:0");
+    fy_dataset_free(on_card);
+    fy_dataloader_free(allowed);
+    assert_int_equal(live_bytes(), bytes);
+}
+
+static void no_loader(void)
+{
+    fy_on_error(FY_EXIT);
+    fy_dataloader *loader = NULL;
+    FY_EACH (batch, loader) abort();
+}
+
+TEST(a_loader_that_could_not_be_made_gives_no_batch)
+{
+    fy_dataloader *none = NULL;
+    (void)state;
+    FY_EACH (batch, none) fail();
+    assert_null(fy_error());
+    run_forked(no_loader, ENVIRONMENT("FERRY_TRACE", NULL), 0);
+    assert_exited_with(1);
+    assert_said("'loader' is NULL, not a loader");
+}
+
+/* ---- how a process ends in a loop ---- */
+
+static fy_dataloader *three_workers(void (*get)(void *self, int64_t index, fy_tensor **item), bool pin)
+{
+    return fy_dataloader(fy_dataset(.len = 24, .get = get), .batch_size = 2, .num_workers = 3, .pin_memory = pin);
+}
+
+static void exits_in_a_loop(void)
+{
+    FY_EACH (batch, three_workers(worked, true)) exit(7);
+}
+
+static void crashes(void *self, int64_t index, fy_tensor **item)
+{
+    worked(self, index, item);
+    if (index == 3) raise(SIGSEGV);
+}
+static void crashes_in_a_worker(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    FY_EACH (batch, three_workers(crashes, true)) continue;
+}
+
+static void exits(void *self, int64_t index, fy_tensor **item)
+{
+    worked(self, index, item);
+    if (index == 9) exit(8);
+}
+static void exits_in_a_worker(void)
+{
+    FY_EACH (batch, three_workers(exits, true)) continue;
+}
+
+static void forks_in_a_loop(void)
+{
+    int n = 0, status = 0;
+    fy_on_error(FY_RETURN);
+    FY_EACH (batch, three_workers(worked, false)) {
+        pid_t child = n++ == 2 ? fork() : -1;
+        if (child > 0) waitpid(child, &status, 0);
+        if (child != 0) continue;
+        fy_add(batch[1], 1);
+        FY_EACH (other, three_workers(worked, false)) n++; /* workers of its own */
+        if (n != 15) _exit(1);
+    }
+    if (n == 15) _exit(fy_error() && strstr(fy_error(), "run in the parent process") ? 9 : 2); /* the child */
+    if (n != 12) fprintf(stderr, "%d batches, child %x, %s\n", n, status, fy_error());
+    _exit(n == 12 && WIFEXITED(status) && WEXITSTATUS(status) == 9 ? 5 : 4);
+}
+
+TEST(a_process_can_end_or_fork_in_a_loop)
+{
+    (void)state;
+    for (int traced = 0; traced < 2; traced++) {
+        const char *file = traced ? traced_path : NULL;
+        run_forked(exits_in_a_loop, ENVIRONMENT("FERRY_TRACE", file), 0);
+        assert_exited_with(7);
+        run_forked(exits_in_a_worker, ENVIRONMENT("FERRY_TRACE", file), 0);
+        assert_exited_with(8);
+        run_forked(forks_in_a_loop, ENVIRONMENT("FERRY_TRACE", file), 0);
+        assert_exited_with(5);
+        run_forked(crashes_in_a_worker, ENVIRONMENT("FERRY_TRACE", file), 0);
+        assert_true(WIFSIGNALED(last_child.status));
+        assert_int_equal(WTERMSIG(last_child.status), SIGSEGV);
+    }
+}
+
+static void pins_without_a_card(void)
+{
+    FY_EACH (batch, three_workers(worked, true))
+        if (fy_is_pinned(batch[0])) exit(1);
+    exit(fy_cuda_is_available() ? 2 : 6);
+}
+
+TEST(without_a_card_nothing_is_pinned)
+{
+    (void)state;
+    run_forked(pins_without_a_card, ENVIRONMENT("FERRY_GPU", "none", "FERRY_TRACE", NULL), 0);
+    assert_exited_with(6);
+    assert_string_equal(last_child.output, "");
+}
+
+int main(void)
+{
+    setenv("FERRY_GPU", "sim", 1);
+    const struct CMUnitTest apart[] = {
+        cmocka_unit_test(the_log_is_the_same_on_every_run),
+        cmocka_unit_test(times_do_not_depend_on_a_log),
+        cmocka_unit_test(a_process_can_end_or_fork_in_a_loop),
+        cmocka_unit_test(without_a_card_nothing_is_pinned),
+        cmocka_unit_test(an_error_that_ends_the_program_waits_for_its_batch),
+    };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_batch_is_short_or_dropped),
+        cmocka_unit_test(options_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_batch_is_stacked_into_new_memory),
+        cmocka_unit_test(epochs_are_shuffled_as_pytorch_shuffles_them),
+        cmocka_unit_test(workers_draw_the_random_numbers_of_pytorchs_workers),
+        cmocka_unit_test(batches_come_in_order_from_any_number_of_workers),
+        cmocka_unit_test(workers_load_while_the_loop_computes),
+        cmocka_unit_test(two_workers_hold_different_batches_at_once),
+        cmocka_unit_test(a_workers_events_appear_in_the_order_of_time),
+        cmocka_unit_test(a_worker_is_the_same_thread_in_each_epoch),
+        cmocka_unit_test(a_loop_that_is_left_leaves_nothing),
+        cmocka_unit_test(an_error_in_a_worker_ends_the_loop_at_its_batch),
+        cmocka_unit_test(items_that_do_not_fit_are_named),
+        cmocka_unit_test(a_loader_that_could_not_be_made_gives_no_batch),
+    };
+    int failed = cmocka_run_group_tests_name("data, in processes of their own", apart, make_folder, remove_folder);
+    return failed + cmocka_run_group_tests_name("data", tests, record_on_sim, record_no_more);
+}
