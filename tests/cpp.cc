@@ -232,10 +232,36 @@ static void training()
     fy_module_free(net);
 }
 
+static void read_item(void *self, int64_t index, fy_tensor **item)
+{
+    item[0] = fy_full((2), index);
+    item[1] = fy_full((), *static_cast<int *>(self));
+}
+
+static void loaders()
+{
+    int label = 3, batches = 0;
+    fy_dataset *own = fy_dataset(.len = 10, .get = read_item, .self = &label), *rows = fy_tensor_dataset((fy_ones((4, 2))));
+    fy_dataloader *loader = fy_dataloader(own, .batch_size = 4, .shuffle = true, .num_workers = 2, .drop_last = true);
+    FY_EACH(batch, loader)
+    {
+        batches++;
+        IS(fy_size(batch[0], 0) == 4 && fy_size(batch[0], 1) == 2 && sum(batch[1]) == 12);
+    }
+    IS(batches == 2 && fy_dataloader_len(loader) == 2 && fy_dataset_len(own) == 10);
+    fy_dataloader_free(loader);
+    loader = fy_dataloader(rows);
+    FY_EACH(batch, loader) IS(sum(batch[0]) == 2 && !batch[1]);
+    fy_dataloader_free(loader);
+    fy_dataset_free(own);
+    fy_dataset_free(rows);
+}
+
 int main()
 {
     training();
     loops();
+    loaders();
     lists_numbers_and_options();
     operations();
     views_and_joining();

@@ -3,6 +3,7 @@
  * making.
  *
  * Everything that can be wrong with the graph is checked before anything runs. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +16,6 @@
 #include "grad_mode.h"
 #include "gradients.h"
 #include "lane.h"
-#include "lock.h"
 #include "out_of_memory.h"
 #include "pass_streams.h"
 #include "session_hooks.h"
@@ -23,7 +23,13 @@
 #include "tensor.h"
 #include "transfer.h"
 
-FY_LONG_LOCK(one_pass) /* `arriving`, `awaited` and `seen` of all nodes */
+/* `arriving`, `awaited` and `seen` of all nodes. A pass takes other locks while it holds this one, so fork does not
+ * take it (lock.h); in the child no pass runs, and the next one gets a new number. */
+static pthread_mutex_t one_pass = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t passes;
+
+static void in_child(void) { pthread_mutex_init(&one_pass, NULL); }
+__attribute__((constructor(102))) static void watch_fork(void) { pthread_atfork(NULL, NULL, in_child); }
 
 typedef struct pass {
     fy_site *at;
@@ -31,19 +37,20 @@ typedef struct pass {
     fy_node **nodes; /* reachable, the newest first */
     size_t n, room;
     fy_pass_streams streams;
+    uint64_t number;
 } pass;
 
 /* ---- the nodes ---- */
 
 static void add(pass *p, fy_node *node)
 {
-    if (node->seen) return;
+    if (node->seen == p->number) return;
     if (p->n == p->room) {
         p->room = p->room ? p->room * 2 : 256;
         p->nodes = realloc(p->nodes, p->room * sizeof(fy_node *));
         if (!p->nodes) fy_out_of_memory("a backward pass");
     }
-    node->seen = true;
+    node->seen = p->number;
     node->awaited = 0;
     node->arriving = NULL;
     p->nodes[p->n++] = node;
@@ -58,6 +65,7 @@ static int newest_first(const void *a, const void *b)
 /* The list is also the queue of nodes whose operands were not visited yet. */
 static void collect(pass *p, fy_node *root)
 {
+    p->number = ++passes;
     add(p, root);
     for (size_t k = 0; k < p->n; k++)
         for (int i = 0; i < p->nodes[k]->n; i++)
@@ -206,7 +214,6 @@ static bool run(pass *p)
 static void finish(pass *p)
 {
     for (size_t k = 0; k < p->n; k++) {
-        p->nodes[k]->seen = false;
         fy_tensor_release(p->at, p->nodes[k]->arriving, FY_WORD_graph);
         p->nodes[k]->arriving = NULL;
     }

@@ -9,8 +9,8 @@
 #include <time.h>
 
 static _Atomic int64_t modelled;
-static _Thread_local _Atomic int64_t *own; /* a lane's; NULL: `modelled` */
-static _Atomic int64_t started;            /* CLOCK_MONOTONIC at fy_clock_measure; 0: modelled */
+static _Thread_local _Atomic int64_t *own = &modelled; /* or a lane's */
+static _Atomic int64_t started;                        /* CLOCK_MONOTONIC at fy_clock_measure; 0: modelled */
 
 static int64_t monotonic(void)
 {
@@ -25,23 +25,22 @@ void fy_clock_measure(void)
     atomic_compare_exchange_strong(&started, &unset, monotonic());
 }
 
-_Atomic int64_t *fy_clock_modelled(void) { return own ? own : &modelled; }
-void fy_clock_use(_Atomic int64_t *clock) { own = clock; }
+_Atomic int64_t *fy_clock_modelled(void) { return own; }
+void fy_clock_use(_Atomic int64_t *clock) { own = clock ? clock : &modelled; }
 
 int64_t fy_clock_now(void)
 {
     int64_t start = atomic_load_explicit(&started, memory_order_relaxed);
-    return start ? monotonic() - start : atomic_load_explicit(fy_clock_modelled(), memory_order_relaxed);
+    return start ? monotonic() - start : atomic_load_explicit(own, memory_order_relaxed);
 }
 
 void fy_clock_advance(int64_t ns)
 {
-    if (ns > 0) atomic_fetch_add_explicit(fy_clock_modelled(), ns, memory_order_relaxed);
+    if (ns > 0) atomic_fetch_add_explicit(own, ns, memory_order_relaxed);
 }
 
 void fy_clock_at_least(int64_t t)
 {
-    _Atomic int64_t *clock = fy_clock_modelled();
-    int64_t now = atomic_load_explicit(clock, memory_order_relaxed);
-    while (now < t && !atomic_compare_exchange_weak(clock, &now, t)) continue;
+    int64_t now = atomic_load_explicit(own, memory_order_relaxed);
+    while (now < t && !atomic_compare_exchange_weak(own, &now, t)) continue;
 }

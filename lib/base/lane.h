@@ -27,10 +27,10 @@ fy_lane *fy_lane_start(void (*body)(void *context), void *context);
 void fy_lane_join(fy_lane *lane); /* waits until its body has returned, and frees it */
 
 void fy_lane_yield(void); /* runs those whose time has come */
-static inline void fy_lane_turn(void)
-{
-    if (__builtin_expect(fy_lane_self != NULL, 0)) fy_lane_yield();
-}
+#define FY_LANE_TURN() \
+    do { \
+        if (__builtin_expect(fy_lane_self != NULL, 0)) fy_lane_yield(); \
+    } while (0)
 /* keep: does not yield until further notice, as in code of the program that may hold its own locks. Returns what it was
  * before. */
 bool fy_lane_keep(bool keep);

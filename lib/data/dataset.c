@@ -70,7 +70,7 @@ static int call_get(const fy_dataset *ds, int64_t index, fy_tensor **item)
     bool kept = fy_lane_keep(true);
     ds->get(ds->self, index, item);
     fy_lane_keep(kept);
-    fy_lane_turn();
+    FY_LANE_TURN();
     while (n < FY_MAX_ITEM && item[n]) n++;
     if (fy_error_count() > errors) return 0;
     if (n == 0)

@@ -165,7 +165,7 @@ static void work(void *p)
     worker *w = self = p;
     fy_epoch *e = w->epoch;
     fy_tensor *x[FY_MAX_ITEM + 1] = {0};
-    fy_log_thread_is(w->thread);
+    fy_log_thread_swap(*w->thread);
     fy_on_error(e->mode);
     fy_error_catch(leave_call);
     fy_generator_use(w->generator);
@@ -179,6 +179,7 @@ static void work(void *p)
         memset(x, 0, sizeof x);
     }
     fy_generator_use(NULL);
+    *w->thread = fy_log_thread_swap((fy_log_thread){0});
 }
 
 static bool start_workers(fy_epoch *e, int64_t seed)
@@ -242,6 +243,7 @@ static fy_epoch *begin(fy_site *at, fy_dataloader *loader)
 
 static void stop_workers(fy_epoch *e)
 {
+    if (!e->workers) return;
     fy_lanes_lock();
     e->stop = true;
     for (int i = 0; i < e->nworkers; i++)
@@ -259,14 +261,15 @@ static void stop_workers(fy_epoch *e)
     }
     fy_lane_leave();
     if (e->has_threads) __atomic_store_n(&e->loader->busy, false, __ATOMIC_RELEASE);
+    free(e->workers);
+    e->workers = NULL;
 }
 
 static void end(fy_epoch *e)
 {
     if (e->workers && e->owner != getpid()) return; /* a forked child: the workers and their batches are the parent's */
-    if (e->workers) stop_workers(e);
+    stop_workers(e);
     fy_loader_release(e->loader);
-    free(e->workers);
     free(e->ring);
     free(e->rows);
     free(e->order);
@@ -297,9 +300,11 @@ static bool take(fy_epoch *e, int64_t index)
     }
     fy_lanes_unlock();
     memcpy(e->current, made.x, sizeof made.x);
-    if (made.error) fy_error_pass_on(made.error);
+    if (!made.error) return true;
+    stop_workers(e); /* the report may end the program */
+    fy_error_pass_on(made.error);
     free(made.error);
-    return e->current[0] != NULL;
+    return false;
 }
 
 /* The iteration's scope takes over the references. */

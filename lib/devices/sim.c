@@ -24,7 +24,6 @@
 #include "device.h"
 #include "event.h"
 #include "kernel_table.h"
-#include "lane.h"
 #include "op.h"
 #include "run_work.h"
 #include "timing_model.h"
@@ -32,7 +31,6 @@
 enum { GRANULE = 512, FREED = 0xf5, PAGE = 65536, HOST_PAGE = 4096 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all cards and their tasks */
-static bool kept;                                        /* did the lane that holds it keep its turn before? */
 
 /* Atomic: read without the lock by the SIGSEGV handler and after a fork. */
 static _Atomic(fy_sim *) cards[FY_SIM_CARDS];
@@ -70,21 +68,6 @@ bool fy_sim_fail_card(const fy_sim *s)
     return false;
 }
 
-/* A lane keeps its turn meanwhile: late work emits `values` events. */
-static void lock_cards(void)
-{
-    bool was = fy_lane_keep(true);
-    pthread_mutex_lock(&lock);
-    kept = was;
-}
-
-static void unlock_cards(void)
-{
-    bool was = kept;
-    pthread_mutex_unlock(&lock);
-    fy_lane_keep(was);
-}
-
 bool fy_sim_enter(fy_dev *d)
 {
     if (atomic_load_explicit(&forked, memory_order_relaxed))
@@ -92,14 +75,14 @@ bool fy_sim_enter(fy_dev *d)
                            "start a new process (exec) instead of forking");
     fy_sim *s = d->state;
     atomic_store_explicit(&s->used, true, memory_order_relaxed);
-    lock_cards();
+    pthread_mutex_lock(&lock);
     return fy_sim_healthy(s) || fy_sim_leave(d, true);
 }
 
 bool fy_sim_leave(fy_dev *d, bool ok)
 {
     if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_fail_card(d->state);
-    unlock_cards();
+    pthread_mutex_unlock(&lock);
     return ok;
 }
 
@@ -138,12 +121,12 @@ static void sim_close(fy_dev *d)
 {
     fy_sim *s = d->state;
     if (!s) return;
-    lock_cards();
+    pthread_mutex_lock(&lock);
     fy_sim_drop_all(s);
     if (fy_sim_card(s->number) == s) atomic_store(&cards[s->number], NULL);
     if (s->window) munmap(s->window, s->bytes);
     if (s->alias) munmap(s->alias, s->bytes);
-    unlock_cards();
+    pthread_mutex_unlock(&lock);
     fy_timing_free(s->timetable);
     fy_address_space_free(s->holes);
     free(s);
@@ -209,7 +192,7 @@ static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
     *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     if (!p || atomic_load_explicit(&forked, memory_order_relaxed)) return;
     atomic_store_explicit(&s->used, true, memory_order_relaxed);
-    lock_cards();
+    pthread_mutex_lock(&lock);
     fy_timing_release(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
     fy_clock_advance(t->held);
     if (mem == FY_WORD_pinned) {
@@ -220,7 +203,7 @@ static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
         fy_sim_fill(s, p, bytes, FREED);
         fy_address_space_release(s->holes, (uint64_t)(uintptr_t)p);
     }
-    unlock_cards();
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------ */

@@ -23,7 +23,6 @@ static struct cache {
     fy_pool *pool;
     fy_dev *dev; /* the CPU: pinned memory */
     fy_site *at; /* of the current call */
-    bool kept;   /* did the lane keep its turn before the current call? */
 } caches[MOST_DEVICES];
 
 typedef struct cache cache;
@@ -69,8 +68,10 @@ static fy_segment_result take(void *self, fy_segment *s)
     if (!s->addr) return d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t), FY_SEGMENT_OOM;
 
     fy_word pool = pinned ? 0 : s->small ? FY_WORD_small : FY_WORD_large;
+    bool kept = fy_lane_keep(true); /* holds the lock: no other lane may run */
     FY_EMIT(c->at, segment, .device = (uint8_t)c->dev->number, .mem = (uint8_t)memory(c), .addr = s->addr,
             .bytes = s->bytes, .pool = (uint8_t)pool, .stream = pinned ? FY_ABSENT : s->stream, .held = t.held);
+    fy_lane_keep(kept);
     return FY_SEGMENT_OK;
 }
 
@@ -81,8 +82,10 @@ static void give(void *self, fy_segment *s, bool for_room)
     fy_time t = {0};
     d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t);
     if (!is_pinned(c)) fy_order_wait_card(d->number);
+    bool kept = fy_lane_keep(true);
     FY_EMIT(c->at, segment_free, .device = (uint8_t)c->dev->number, .addr = s->addr, .bytes = s->bytes,
             .why = for_room ? FY_WORD_oom : FY_WORD_user, .held = t.held);
+    fy_lane_keep(kept);
     fy_address_release(c->dev, s->addr);
 }
 
@@ -112,9 +115,11 @@ static void wait_for(void *self, int where, fy_point *at)
     cache *c = self;
     fy_dev *d = card_of(c, where);
     fy_time t = {0};
+    bool kept = fy_lane_keep(true);
     if (d->backend->wait(d, at, NULL, 0, &t))
         FY_EMIT(c->at, sync, .scope = FY_WORD_event, .device = (uint8_t)d->number, .stream = stream_of(where),
                 .why = FY_WORD_oom, .held = t.held);
+    fy_lane_keep(kept);
     d->backend->record(d, -1, at);
 }
 
@@ -145,9 +150,7 @@ fy_pool *fy_allocator_open(const fy_dev *d)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     cache *c = &caches[d->number];
     pthread_once(&once, make_locks);
-    bool kept = fy_lane_keep(true); /* events are emitted while the lock is held */
     pthread_mutex_lock(&c->lock);
-    c->kept = kept;
     if (c->pool) return c->pool;
     fy_pool_source source = {c, take, give, record, passed, wait_for};
     c->dev = fy_dev_at(d->number);
@@ -157,12 +160,7 @@ fy_pool *fy_allocator_open(const fy_dev *d)
     fy_out_of_memory("a card's caching allocator");
 }
 
-void fy_allocator_close(const fy_dev *d)
-{
-    bool kept = caches[d->number].kept;
-    pthread_mutex_unlock(&caches[d->number].lock);
-    fy_lane_keep(kept);
-}
+void fy_allocator_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
 
 /* Fills a block with a pattern, synchronously, and so only if the host has waited for all accesses to it. A fill queued
  * in the block's stream could overwrite what another stream, correctly ordered, writes to it. Not on a real card: the

@@ -60,7 +60,7 @@ typedef struct fy_node {
 
     fy_tensor *arriving; /* in a backward pass: the gradients so far */
     int awaited;         /* how many are still to come */
-    bool seen;
+    uint64_t seen;       /* by the pass of that number */
 
     int n;
     struct fy_node *next[]; /* of the operands; NULL: no gradient is needed */

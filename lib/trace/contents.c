@@ -6,6 +6,7 @@
 
 #include "dtype.h"
 #include "event.h"
+#include "lane.h"
 #include "offset.h"
 #include "settings.h"
 
@@ -92,7 +93,8 @@ static fy_ref histogram(const reader *c, const summary *s)
 void fy_contents_emit(const fy_contents *of, uint32_t work, int64_t shown, int64_t most)
 {
     fy_ref first;
-    if (!fy_log_is_on()) return;
+    bool kept = fy_lane_keep(true); /* late work of a card calls this with the card's lock held */
+    if (!fy_log_is_on()) return (void)fy_lane_keep(kept);
     reader c = reader_of(of, most);
     if (of->layout.numel < shown) shown = of->layout.numel;
     double *list = fy_ref_alloc((size_t)shown * sizeof *list, &first);
@@ -105,6 +107,7 @@ void fy_contents_emit(const fy_contents *of, uint32_t work, int64_t shown, int64
             .mean = none ? NAN : s.total / (double)(s.seen - s.nan), .nan = s.nan, .inf = s.inf,
             .range = spread ? fy_ref_bytes((double[]){s.from, s.to}, 2 * sizeof(double)) : 0,
             .bins = spread ? histogram(&c, &s) : 0);
+    fy_lane_keep(kept);
 }
 
 _Atomic bool fy_results_are_logged;

@@ -94,13 +94,13 @@ void *fy_ref_alloc(size_t bytes, fy_ref *ref);     /* likewise, filled by the ca
 fy_ref fy_ref_str(const char *s);                 /* interned by content; 0 for NULL */
 fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise, for DIMS */
 
-/* The calling thread's number in the log. fy_log_thread_is: the caller continues *t, the number of a thread that has
- * ended; where *t is of no log, or of an earlier one, the caller gets a new number, and *t with it. */
+/* A thread's number in the log of that generation; another one: the thread has none yet. swap gives the caller the
+ * number t, of a thread that has ended, and returns its own. */
 typedef struct fy_log_thread {
-    uint32_t generation; /* of the log; 0: none */
+    uint32_t generation;
     uint16_t number;
 } fy_log_thread;
-void fy_log_thread_is(fy_log_thread *t);
+fy_log_thread fy_log_thread_swap(fy_log_thread t);
 
 bool fy_log_is_on(void); /* is a log open? One atomic load */
 

@@ -54,13 +54,13 @@ static fy_head *recording(void)
 
 bool fy_log_is_on(void)
 {
-    fy_lane_turn(); /* as fy_emit, which a caller that gets false leaves out: lanes take the same turns without a log */
+    FY_LANE_TURN(); /* as fy_emit, which a caller that gets false leaves out: lanes take the same turns without a log */
     return recording() != NULL;
 }
 
-/* Thread 0 is the main thread; the others are numbered by their first event. The 16-bit number saturates: all threads
- * from the 65,535th on share the last one. */
-static uint16_t thread_number(void)
+/* Fills a slot except its time and kind. Thread 0 is the main thread; the others are numbered by their first event. The
+ * 16-bit number saturates: all threads from the 65,535th on share the last one. */
+static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t bytes)
 {
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
     if (self.generation != generation) {
@@ -68,22 +68,16 @@ static uint16_t thread_number(void)
         uint32_t number = getpid() == gettid() ? 0 : atomic_fetch_add(&threads, 1) + 1;
         self.number = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
     }
-    return self.number;
-}
-
-void fy_log_thread_is(fy_log_thread *t)
-{
-    self = *t;
-    thread_number();
-    *t = self;
-}
-
-/* Fills a slot except its time and kind. */
-static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t bytes)
-{
-    slot->th = thread_number();
+    slot->th = self.number;
     slot->site = site;
     memcpy(slot->record, record, bytes < FY_PAYLOAD_BYTES ? bytes : FY_PAYLOAD_BYTES);
+}
+
+fy_log_thread fy_log_thread_swap(fy_log_thread t)
+{
+    fy_log_thread was = self;
+    self = t;
+    return was;
 }
 
 static void fill(fy_slot *slot, fy_ref site, fy_kind kind, const void *record, size_t bytes)
@@ -100,7 +94,7 @@ void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes)
 
 uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 {
-    fy_lane_turn();
+    FY_LANE_TURN();
     fy_head *h = recording();
     if (!h) return 0;
     fy_ref site = fy_site_ref(at), whole;
@@ -120,7 +114,7 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 {
     enum { NEAR = 1024 }; /* more than the threads that are here concurrently */
-    fy_lane_turn();
+    FY_LANE_TURN();
     fy_head *h = recording();
     uint64_t mark = atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;

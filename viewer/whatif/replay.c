@@ -361,7 +361,11 @@ static bool is_valid(replayer *p, const fy_event *e, const action *a)
     if (a->kind == COPY || a->kind == PEER_COPY) valid = valid && a->bytes / p->chunk <= most_chunks;
     if (a->kind == OP) valid = valid && a->flops >= 0 && a->flops <= most_amount;
     if (a->kind == EVENT_RECORD || a->kind == STREAM_WAIT) valid = valid && a->event > 0;
-    if (!valid) return refuse(p, e, "lacks a field, or has an unknown card or stream");
+    return valid || refuse(p, e, "lacks a field, or has an unknown card or stream");
+}
+
+static bool is_same_thread(replayer *p, const fy_event *e)
+{
     if (p->thread >= 0 && e->th != p->thread)
         return refuse(p, e, "comes from a second thread: the log does not record how threads wait for each other");
     p->thread = e->th;
@@ -378,6 +382,7 @@ static bool step(replayer *p, int i)
         await_copies(p, i, &a);
         return tell_shift(p, i), true; /* never recorded: no wait */
     }
+    if (!is_same_thread(p, e)) return false;
     const replay_edit *edit = edit_of(p, e);
     bool left_out = edit && edit->how == REPLAY_LEAVE_OUT;
     action b = apply_plan(p->plan, edit, e, a);
