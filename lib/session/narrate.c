@@ -193,6 +193,7 @@ static void (*const narrators[FY_KIND_COUNT])(fy_narration *) = {
     [FY_KIND_backward] = fy_narrate_backward,
     [FY_KIND_graph] = fy_narrate_graph,
     [FY_KIND_grad] = fy_narrate_grad,
+    [FY_KIND_batch] = fy_narrate_batch,
     [FY_KIND_oom] = narrate_oom,
     [FY_KIND_error] = narrate_error,
     [FY_KIND_check] = narrate_check,

@@ -102,6 +102,7 @@ void fy_narrate_record_stream(fy_narration *t);
 void fy_narrate_mode(fy_narration *t);
 void fy_narrate_data_race(fy_narration *t);
 void fy_narrate_peer(fy_narration *t);
+void fy_narrate_batch(fy_narration *t);
 void fy_narrate_segment(fy_narration *t);
 void fy_narrate_segment_free(fy_narration *t);
 

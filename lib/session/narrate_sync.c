@@ -180,3 +180,16 @@ void fy_narrate_segment_free(fy_narration *t)
     fy_add_blocked(t, e->held);
     end(t);
 }
+
+/* Only what the loop takes: the calls that make a batch have lines of their own. */
+void fy_narrate_batch(fy_narration *t)
+{
+    const fy_ev_batch *e = &t->event.is.batch;
+    if (e->what != FY_WORD_taken) return;
+    fy_line_begin(t, "take");
+    fy_text_printf(subject(t), "batch %lld", (long long)e->index);
+    if (e->worker != FY_ABSENT) fy_text_printf(rest(t), "made by worker %lld", (long long)e->worker);
+    else fy_text_str(rest(t), "made by the loop");
+    if (e->held > 0) fy_add_blocked(t, e->held);
+    end(t);
+}

@@ -399,6 +399,12 @@ static void add_end(history *h, const fy_event *e)
     }
 }
 
+static void add_batch(history *h, const fy_event *e)
+{
+    int site = history_site(h, e);
+    if (site >= 0) h->sites[site].loads = true;
+}
+
 void history_add(history *h, const fy_event *e)
 {
     h->events++;
@@ -431,6 +437,7 @@ void history_add(history *h, const fy_event *e)
     case FY_KIND_segment_free: add_segment_free(h, e); break;
     case FY_KIND_error: add_error(h, e); break;
     case FY_KIND_mark: add_mark(h, e); break;
+    case FY_KIND_batch: add_batch(h, e); break;
     case FY_KIND_end: add_end(h, e); break;
     case FY_KIND_log_full: h->full = true; /* fall through */
     case FY_KIND_lost: h->cut = true; break;

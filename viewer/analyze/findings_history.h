@@ -12,6 +12,7 @@ enum { MOST_CARDS = 63 }; /* devices are numbered as in the log: 0 the CPU, 1 cu
 
 typedef struct place {
     int file, line; /* file: index into h->names */
+    bool loads;     /* a loop over a data loader */
 } place;
 
 typedef struct side { /* one end of a copy */

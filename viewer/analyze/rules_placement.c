@@ -154,7 +154,7 @@ void rule_pin_once(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         int maker = h->acts[i].kind == FY_KIND_copy && h->acts[i].dir == FY_WORD_h2d ? sole_maker(h, i) : -1;
         const act *pin = maker >= 0 ? &h->acts[maker] : NULL;
-        if (!pin || !pins(h, pin) || pin->site < 0 || lines[pin->site].idle) continue;
+        if (!pin || !pins(h, pin) || pin->site < 0 || lines[pin->site].idle || h->sites[pin->site].loads) continue;
 
         int64_t ns = act_ns(h, pin);
         for (int k = maker - 1; k >= 0 && maker - k < 8 && h->acts[k].site == pin->site;
@@ -187,7 +187,7 @@ void rule_pinned_each_time(findings *f, const history *h)
     }
 
     for (int i = 0; i < h->site_count; i++) {
-        if (!lines[i].idle) continue;
+        if (!lines[i].idle || h->sites[i].loads) continue; /* a loader pins while the loop computes */
         finding *x = found(f, h, i, h->storages[lines[i].last[0]].born, ns[i], lines[i].bytes);
         if (!x) continue;
         x->times = lines[i].count;

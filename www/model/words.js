@@ -2,7 +2,7 @@
 // tooltips all use this file, so that they agree. Pure.
 
 import { callWords, calledBy, localNames } from './aliases.js';
-import { list, object } from './fields.js';
+import { int, list, object } from './fields.js';
 import { iterationName, savedName } from './loop_names.js';
 import * as units from './units.js';
 
@@ -118,6 +118,11 @@ const sentences = {
   backward: (e, n) => (e.what === 'begin'
     ? `The gradients of ${n.tensor(e.tensor)} are computed, back through the calls that computed it.`
     : `The gradients of ${n.tensor(e.tensor)} are complete.`),
+  batch: (e) => {
+    const whose = Number.isFinite(e.worker) ? `Worker ${int(e.worker)}` : 'The loop';
+    if (e.what === 'begin') return `${whose} begins batch ${int(e.index)}.`;
+    return e.what === 'ready' ? `${whose} has made batch ${int(e.index)}.` : `The loop takes batch ${int(e.index)}.${heldFor(e)}`;
+  },
   grad: (e, n) => (e.added
     ? `A gradient is added to ${n.tensor(e.tensor)}, that of ${n.tensor(e.leaf)}.`
     : `${n.tensor(e.tensor)} is the gradient of ${n.tensor(e.leaf)}.`),
@@ -233,7 +238,7 @@ export function sentence(e, n) {
 // A step's sentence is that of its first event kind in this order.
 const WEIGHT = [
   'error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'scalar',
-  'grad', 'backward', 'graph', 'free', 'drop', 'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream',
+  'grad', 'backward', 'graph', 'batch', 'free', 'drop', 'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream',
   'set_stream', 'set_device', 'peer', 'mode', 'segment', 'segment_free',
 ];
 
