@@ -121,6 +121,7 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .tensor = 4, .storage = 4, .version = 2, .count = 12, .via = FY_WORD_set) \
     G(oom, "\"device\":\"cuda:0\",\"asked\":9,\"allocated\":8,\"reserved\":7,\"free\":6,\"largest\":5", \
       .device = 1, .asked = 9, .allocated = 8, .reserved = 7, .free = 6, .largest = 5) \
+    G(scalar, "\"name\":\"loss\",\"value\":0.25", .name = TEXT("loss"), .value = 0.25) \
     G(mark, "\"text\":\"phase 2\",\"now\":-1", .text = TEXT("phase 2"), .now = -1) \
     G(given, "\"name\":\"mat1\",\"tensor\":1,\"storage\":1,\"device\":\"cpu\"", \
       .name = TEXT("mat1"), .tensor = 1, .storage = 1) \
