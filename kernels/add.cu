@@ -22,8 +22,8 @@ template <typename T> __device__ inline T sum(T x, T alpha, T y)
 }
 
 template <typename T>
-__global__ void add(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, wide_of<T> alpha,
-                    T *out, fy_layout lo)
+__global__ void add(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, wide_of<T> alpha,
+                    T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;

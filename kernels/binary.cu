@@ -2,8 +2,8 @@
 #include "kernel.h"
 
 template <typename Op, typename T>
-__global__ void binary(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, T *out,
-                       fy_layout lo)
+__global__ void binary(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, T *out,
+                       fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;

@@ -21,7 +21,7 @@ template <typename To, typename From> __device__ inline void convert(To *to, Fro
 }
 
 template <typename From, typename To>
-__global__ void cast(const From *a, fy_layout la, From a_number, To *out, fy_layout lo)
+__global__ void cast(const From *a, fy_layout_arg la, From a_number, To *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) convert(&out[at(lo, i)], wide(element(a, la, a_number, i)));

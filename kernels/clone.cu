@@ -1,7 +1,7 @@
 /* clone.cu: out = a; both have any layout. */
 #include "kernel.h"
 
-template <typename T> __global__ void clone(const T *a, fy_layout la, T a_number, T *out, fy_layout lo)
+template <typename T> __global__ void clone(const T *a, fy_layout_arg la, T a_number, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) out[at(lo, i)] = element(a, la, a_number, i);

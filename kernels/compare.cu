@@ -2,8 +2,8 @@
 #include "kernel.h"
 
 template <typename Op, typename T>
-__global__ void compare(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, bool *out,
-                        fy_layout lo)
+__global__ void compare(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, bool *out,
+                        fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
@@ -57,8 +57,8 @@ template <typename T, typename W> __device__ inline W rounded(W x)
 }
 
 template <typename T, typename W>
-__global__ void isclose(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, W rtol, W atol,
-                        bool near, bool nans, bool *out, fy_layout lo)
+__global__ void isclose(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, W rtol, W atol,
+                        bool near, bool nans, bool *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;

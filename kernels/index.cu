@@ -4,8 +4,8 @@
 
 /* One thread per element: element `place` of the index, for line `line`. */
 template <typename T>
-__global__ void look_up(const T *a, fy_layout lines, int64_t size, int64_t step, const int64_t *index, fy_layout li,
-                        T *out, fy_layout lo, fy_blame blame)
+__global__ void look_up(const T *a, fy_layout_arg lines, int64_t size, int64_t step, const int64_t *index, fy_layout_arg li,
+                        T *out, fy_layout_arg lo, fy_blame blame)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
@@ -25,8 +25,8 @@ template <typename T> static void launch_lookup(fy_run_work *w, const char *name
 
 /* Likewise, with an index per line. */
 template <typename T>
-__global__ void gather(const T *a, fy_layout lines, int64_t size, int64_t step, const int64_t *index, fy_layout li,
-                       int64_t length, T *out, fy_layout lo, fy_blame blame)
+__global__ void gather(const T *a, fy_layout_arg lines, int64_t size, int64_t step, const int64_t *index, fy_layout_arg li,
+                       int64_t length, T *out, fy_layout_arg lo, fy_blame blame)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
@@ -58,8 +58,8 @@ __device__ inline void add_to(bool *to, bool x)
 /* One thread per line, which adds in index order: no two threads write the same element, and results are deterministic.
  * Atomics would also parallelize a long line, but leave the order of additions, and so the last digits, to chance. */
 template <typename T>
-__global__ void scatter_add(T *out, fy_layout lines, int64_t size, int64_t step, const int64_t *index, fy_layout li,
-                            const T *src, fy_layout ls, int64_t length, fy_blame blame)
+__global__ void scatter_add(T *out, fy_layout_arg lines, int64_t size, int64_t step, const int64_t *index, fy_layout_arg li,
+                            const T *src, fy_layout_arg ls, int64_t length, fy_blame blame)
 {
     int64_t line = thread_number();
     if (line >= lines.numel) return;

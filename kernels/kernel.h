@@ -110,6 +110,13 @@ struct fy_blame {}; /* the simulator knows which work it runs */
 
 enum { FY_THREADS = 256 }; /* default number of threads per block */
 
+/* A kernel's parameter: on a card each thread reads it from constant memory; here a copy would cost more than a thread. */
+#ifdef __CUDACC__
+using fy_layout_arg = fy_layout;
+#else
+using fy_layout_arg = const fy_layout &;
+#endif
+
 /* Offset in elements of element i, counted row-major. */
 __device__ inline int64_t at(const fy_layout &l, int64_t i)
 {

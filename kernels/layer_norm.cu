@@ -58,8 +58,8 @@ __device__ inline void moments(W *partial, const T *from, const fy_layout &row, 
 }
 
 template <typename S, typename T>
-__global__ void layer_norm(const T *a, fy_layout rows, fy_layout row, double eps, T *out, fy_layout out_rows,
-                           fy_layout out_row)
+__global__ void layer_norm(const T *a, fy_layout_arg rows, fy_layout_arg row, double eps, T *out, fy_layout_arg out_rows,
+                           fy_layout_arg out_row)
 {
     __shared__ total<T> partial[FY_THREADS];
     for (int64_t r = S::row(); r < rows.numel; r += S::rows()) {
@@ -73,8 +73,8 @@ __global__ void layer_norm(const T *a, fy_layout rows, fy_layout row, double eps
 }
 
 template <typename S, typename T>
-__global__ void layer_norm_backward(const T *g, const T *a, fy_layout g_rows, fy_layout g_row, fy_layout rows,
-                                    fy_layout row, double eps, T *out, fy_layout out_rows, fy_layout out_row)
+__global__ void layer_norm_backward(const T *g, const T *a, fy_layout_arg g_rows, fy_layout_arg g_row, fy_layout_arg rows,
+                                    fy_layout_arg row, double eps, T *out, fy_layout_arg out_rows, fy_layout_arg out_row)
 {
     __shared__ total<T> partial[FY_THREADS];
     for (int64_t r = S::row(); r < rows.numel; r += S::rows()) {

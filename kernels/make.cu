@@ -1,7 +1,7 @@
 /* make.cu: tensors from numbers: fill, arange, linspace and eye. */
 #include "kernel.h"
 
-template <typename T> __global__ void fill(T value, T *out, fy_layout lo)
+template <typename T> __global__ void fill(T value, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) out[at(lo, i)] = value;
@@ -31,14 +31,14 @@ template <typename T> __device__ inline void put_real(T *to, double x)
 }
 
 /* start + i * step, a float's computed in double and rounded once. */
-template <typename T> __global__ void arange_reals(double start, double step, T *out, fy_layout lo)
+template <typename T> __global__ void arange_reals(double start, double step, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) put_real(&out[at(lo, i)], start + (double)i * step);
 }
 
 /* i * step may wrap around; the sum is in range. */
-template <typename T> __global__ void arange_integers(uint64_t start, uint64_t step, T *out, fy_layout lo)
+template <typename T> __global__ void arange_integers(uint64_t start, uint64_t step, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) out[at(lo, i)] = (T)(start + (uint64_t)i * step);
@@ -65,7 +65,7 @@ __device__ inline double fused(double a, double b, double c)
 
 /* The first half is computed from the start, the second from the end, so that both ends are exact. Floats are rounded
  * as on the host, which computes `lanes` of them from the first. W: the type of the step. */
-template <typename T, typename W, int lanes> __global__ void linspace(W start, W end, W step, T *out, fy_layout lo)
+template <typename T, typename W, int lanes> __global__ void linspace(W start, W end, W step, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number(), n = lo.numel, in_vectors = n / (2 * lanes) * (2 * lanes);
     if (i >= n) return;
@@ -105,7 +105,7 @@ LAUNCHER(linspace)
 
 /* ---- eye: 1 on the diagonal ------------------------------------------------------------------------ */
 
-template <typename T> __global__ void eye(T one, T *out, fy_layout lo)
+template <typename T> __global__ void eye(T one, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) out[at(lo, i)] = i / lo.shape[1] == i % lo.shape[1] ? one : T();

@@ -31,8 +31,8 @@ __device__ inline total<T> dot(const T *a, const fy_layout &la, int64_t row, con
 
 /* blockIdx.z is the matrix in the batch. */
 template <typename T>
-__global__ void matmul(const T *a, fy_layout stack_a, fy_layout la, const T *b, fy_layout stack_b, fy_layout lb,
-                       T *out, fy_layout stack_out, fy_layout lo)
+__global__ void matmul(const T *a, fy_layout_arg stack_a, fy_layout_arg la, const T *b, fy_layout_arg stack_b, fy_layout_arg lb,
+                       T *out, fy_layout_arg stack_out, fy_layout_arg lo)
 {
     int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x;
     for (int64_t i = blockIdx.z; i < stack_out.numel; i += gridDim.z)
@@ -46,8 +46,8 @@ __global__ void matmul(const T *a, fy_layout stack_a, fy_layout la, const T *b, 
 
 /* With beta 0 c is ignored, even a NaN. */
 template <typename T>
-__global__ void addmm(const T *c, fy_layout lc, const T *a, fy_layout la, const T *b, fy_layout lb, total<T> beta,
-                      total<T> alpha, T *out, fy_layout lo)
+__global__ void addmm(const T *c, fy_layout_arg lc, const T *a, fy_layout_arg la, const T *b, fy_layout_arg lb, total<T> beta,
+                      total<T> alpha, T *out, fy_layout_arg lo)
 {
     int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x;
     for (int64_t top = (int64_t)blockIdx.y * TILE; top < lo.shape[0]; top += (int64_t)gridDim.y * TILE) {

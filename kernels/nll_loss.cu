@@ -5,8 +5,8 @@
 enum { LEFT_OUT = -100 }; /* PyTorch's ignore_index */
 
 template <typename T>
-__global__ void nll_loss(const T *a, fy_layout rows, fy_layout row, const int64_t *target, fy_layout lt,
-                         total<T> smoothing, T *out, fy_layout lo, fy_blame blame)
+__global__ void nll_loss(const T *a, fy_layout_arg rows, fy_layout_arg row, const int64_t *target, fy_layout_arg lt,
+                         total<T> smoothing, T *out, fy_layout_arg lo, fy_blame blame)
 {
     int64_t r = thread_number();
     if (r >= lo.numel) return;
@@ -39,8 +39,8 @@ LAUNCHER(nll_loss)
 /* The gradient: each row's thread writes the row, minus the loss's gradient at the class and 0 elsewhere; with
  * smoothing, its share everywhere. */
 template <typename T>
-__global__ void nll_loss_backward(const T *gradient, fy_layout lg, const int64_t *target, fy_layout lt,
-                                  total<T> smoothing, T *out, fy_layout rows, fy_layout row)
+__global__ void nll_loss_backward(const T *gradient, fy_layout_arg lg, const int64_t *target, fy_layout_arg lt,
+                                  total<T> smoothing, T *out, fy_layout_arg rows, fy_layout_arg row)
 {
     int64_t r = thread_number();
     if (r >= rows.numel) return;

@@ -10,7 +10,7 @@ __device__ inline int64_t row_of(const int64_t *count, const fy_layout &lc, int6
 }
 
 /* out[row][d] = the element's index in dimension d. */
-__global__ void nonzero(const int64_t *count, fy_layout lc, int64_t *out, fy_layout lo)
+__global__ void nonzero(const int64_t *count, fy_layout_arg lc, int64_t *out, fy_layout_arg lo)
 {
     int64_t i = thread_number(), row = i < lc.numel ? row_of(count, lc, i, lo.shape[0]) : -1;
     if (row < 0) return;
@@ -29,8 +29,8 @@ LAUNCHER(nonzero)
 
 /* Each mask element selects `rest` contiguous elements. */
 template <typename T>
-__global__ void masked_select(const T *a, fy_layout la, const int64_t *count, fy_layout lc, int64_t rows, int64_t rest,
-                              T *out, fy_layout lo)
+__global__ void masked_select(const T *a, fy_layout_arg la, const int64_t *count, fy_layout_arg lc, int64_t rows, int64_t rest,
+                              T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number(), row = i < la.numel ? row_of(count, lc, i / rest, rows) : -1;
     if (row >= 0) out[at(lo, row * rest + i % rest)] = load(&a[at(la, i)]);

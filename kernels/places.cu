@@ -3,7 +3,7 @@
 
 /* Element (row, column) of each matrix if it is on the kept side of the diagonal, else 0. */
 template <typename T, bool lower>
-__global__ void triangle(const T *a, fy_layout la, int64_t rows, int64_t columns, int64_t diagonal, T *out, int64_t n)
+__global__ void triangle(const T *a, fy_layout_arg la, int64_t rows, int64_t columns, int64_t diagonal, T *out, int64_t n)
 {
     int64_t i = thread_number();
     if (i >= n) return;
@@ -32,7 +32,7 @@ LAUNCHER(triu)
 }
 
 /* 1 if this column is the row's class. The operand has the result's layout, with stride 0 along a row. */
-__global__ void one_hot(const int64_t *a, fy_layout la, int64_t classes, int64_t *out, int64_t n, fy_blame blame)
+__global__ void one_hot(const int64_t *a, fy_layout_arg la, int64_t classes, int64_t *out, int64_t n, fy_blame blame)
 {
     int64_t i = thread_number();
     if (i >= n) return;

@@ -49,7 +49,7 @@ __device__ inline float fraction_of(uint32_t word)
 
 /* A distribution D makes EACH elements of the words of one counter, stored in the order above. */
 template <typename D, typename T>
-__global__ void distribution(D d, uint64_t seed, uint64_t offset, T *out, fy_layout lo)
+__global__ void distribution(D d, uint64_t seed, uint64_t offset, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number(), threads = (int64_t)gridDim.x * blockDim.x;
     for (int64_t first = i; first < lo.numel; first += threads * D::EACH, offset++) {
@@ -220,7 +220,7 @@ __device__ inline int64_t shuffled(uint64_t seed, uint64_t offset, int64_t first
 }
 
 template <typename T>
-__global__ void ranked_randperm(uint64_t seed, uint64_t offset, uint32_t mask, T *out, fy_layout lo)
+__global__ void ranked_randperm(uint64_t seed, uint64_t offset, uint32_t mask, T *out, fy_layout_arg lo)
 {
     __shared__ uint32_t keys[FY_THREADS];
     int64_t i = thread_number(), before = 0, equal = 0, place = 0;
@@ -262,7 +262,7 @@ __device__ inline uint64_t feistel(uint64_t x, int half, const words &key)
 }
 
 template <typename T>
-__global__ void randperm(uint64_t seed, uint64_t offset, int half, T *out, fy_layout lo)
+__global__ void randperm(uint64_t seed, uint64_t offset, int half, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;

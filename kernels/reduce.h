@@ -83,8 +83,8 @@ __device__ inline typename F::part fold_of(F &fold, const typename F::element *a
 }
 
 template <typename F, typename R>
-__global__ void block_each(F fold, const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
-                           fy_layout lo)
+__global__ void block_each(F fold, const typename F::element *a, fy_layout_arg kept, fy_layout_arg gone, double divisor, R *out,
+                           fy_layout_arg lo)
 {
     __shared__ typename F::part part[FY_THREADS];
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
@@ -97,7 +97,7 @@ __global__ void block_each(F fold, const typename F::element *a, fy_layout kept,
 
 /* blockIdx.y is the result, blockIdx.x the block within it. */
 template <typename F>
-__global__ void several_blocks_each(F fold, const typename F::element *a, fy_layout kept, fy_layout gone, int stream)
+__global__ void several_blocks_each(F fold, const typename F::element *a, fy_layout_arg kept, fy_layout_arg gone, int stream)
 {
     __shared__ typename F::part part[FY_THREADS];
     part[threadIdx.x] = fold_of(fold, a + at(kept, blockIdx.y), gone, thread_number(), (int64_t)gridDim.x * FY_THREADS);
@@ -107,7 +107,7 @@ __global__ void several_blocks_each(F fold, const typename F::element *a, fy_lay
 
 /* The second launch: one block per result joins the parts that its blocks stored. */
 template <typename F, typename R>
-__global__ void join_each(F fold, int stream, unsigned blocks, double divisor, R *out, fy_layout lo)
+__global__ void join_each(F fold, int stream, unsigned blocks, double divisor, R *out, fy_layout_arg lo)
 {
     __shared__ typename F::part part[FY_THREADS];
     unsigned t = threadIdx.x, k = blockIdx.x;
@@ -119,8 +119,8 @@ __global__ void join_each(F fold, int stream, unsigned blocks, double divisor, R
 }
 
 template <typename F, typename R>
-__global__ void thread_each(F fold, const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
-                            fy_layout lo)
+__global__ void thread_each(F fold, const typename F::element *a, fy_layout_arg kept, fy_layout_arg gone, double divisor, R *out,
+                            fy_layout_arg lo)
 {
     int64_t k = thread_number();
     if (k < lo.numel) fold.finish(fold_of(fold, a + at(kept, k), gone, 0, 1), &out[at(lo, k)], divisor);

@@ -12,7 +12,7 @@ __device__ inline int64_t at_within(const fy_layout &la, const fy_layout &lo, in
     return offset;
 }
 
-template <typename T> __global__ void repeat(const T *a, fy_layout la, T *out, fy_layout lo)
+template <typename T> __global__ void repeat(const T *a, fy_layout_arg la, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) out[at(lo, i)] = load(&a[at_within(la, lo, i)]);

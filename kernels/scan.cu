@@ -36,8 +36,8 @@ __device__ inline typename F::number scan_part(const typename F::element *a, con
 }
 
 template <typename F>
-__global__ void scan_by_thread(const typename F::element *a, fy_layout lines, fy_layout line, typename F::result *out,
-                               fy_layout out_lines, fy_layout out_line)
+__global__ void scan_by_thread(const typename F::element *a, fy_layout_arg lines, fy_layout_arg line, typename F::result *out,
+                               fy_layout_arg out_lines, fy_layout_arg out_line)
 {
     int64_t k = thread_number();
     if (k < lines.numel)
@@ -45,8 +45,8 @@ __global__ void scan_by_thread(const typename F::element *a, fy_layout lines, fy
 }
 
 template <typename F>
-__global__ void scan_by_block(const typename F::element *a, fy_layout lines, fy_layout line, typename F::result *out,
-                              fy_layout out_lines, fy_layout out_line)
+__global__ void scan_by_block(const typename F::element *a, fy_layout_arg lines, fy_layout_arg line, typename F::result *out,
+                              fy_layout_arg out_lines, fy_layout_arg out_line)
 {
     __shared__ typename F::number part[FY_THREADS];
     int64_t share = (line.numel + FY_THREADS - 1) / FY_THREADS, from = threadIdx.x * share, to = from + share;

@@ -22,8 +22,8 @@ template <typename W> __device__ inline W result(W x, W largest, W sum, bool log
 }
 
 template <typename T>
-__global__ void softmax(const T *a, fy_layout rows, fy_layout row, bool logarithm, T *out, fy_layout out_rows,
-                        fy_layout out_row)
+__global__ void softmax(const T *a, fy_layout_arg rows, fy_layout_arg row, bool logarithm, T *out, fy_layout_arg out_rows,
+                        fy_layout_arg out_row)
 {
     __shared__ total<T> partial[FY_THREADS];
     unsigned t = threadIdx.x;
@@ -59,8 +59,8 @@ __global__ void softmax(const T *a, fy_layout rows, fy_layout row, bool logarith
 }
 
 template <typename T>
-__global__ void short_rows(const T *a, fy_layout rows, fy_layout row, bool logarithm, T *out, fy_layout out_rows,
-                           fy_layout out_row)
+__global__ void short_rows(const T *a, fy_layout_arg rows, fy_layout_arg row, bool logarithm, T *out, fy_layout_arg out_rows,
+                           fy_layout_arg out_row)
 {
     int64_t r = thread_number();
     if (r >= rows.numel) return;
@@ -112,8 +112,8 @@ template <typename W> __device__ inline W gradient(W g, W r, W sum, bool logarit
 }
 
 template <typename T>
-__global__ void softmax_backward(const T *g, const T *r, fy_layout g_rows, fy_layout g_row, fy_layout r_rows,
-                                 fy_layout r_row, bool logarithm, T *out, fy_layout out_rows, fy_layout out_row)
+__global__ void softmax_backward(const T *g, const T *r, fy_layout_arg g_rows, fy_layout_arg g_row, fy_layout_arg r_rows,
+                                 fy_layout_arg r_row, bool logarithm, T *out, fy_layout_arg out_rows, fy_layout_arg out_row)
 {
     __shared__ total<T> partial[FY_THREADS];
     unsigned t = threadIdx.x;
@@ -140,8 +140,8 @@ __global__ void softmax_backward(const T *g, const T *r, fy_layout g_rows, fy_la
 }
 
 template <typename T>
-__global__ void short_rows_backward(const T *g, const T *r, fy_layout g_rows, fy_layout g_row, fy_layout r_rows,
-                                    fy_layout r_row, bool logarithm, T *out, fy_layout out_rows, fy_layout out_row)
+__global__ void short_rows_backward(const T *g, const T *r, fy_layout_arg g_rows, fy_layout_arg g_row, fy_layout_arg r_rows,
+                                    fy_layout_arg r_row, bool logarithm, T *out, fy_layout_arg out_rows, fy_layout_arg out_row)
 {
     int64_t k = thread_number();
     if (k >= g_rows.numel) return;

@@ -18,7 +18,7 @@ template <typename W> __device__ inline bool comes_before(W x, int64_t i, W y, i
     return descending ? larger || (!smaller && i < j) : smaller || (!larger && i < j);
 }
 
-__global__ void count_up(int64_t *out, fy_layout lo, int64_t length)
+__global__ void count_up(int64_t *out, fy_layout_arg lo, int64_t length)
 {
     int64_t i = thread_number();
     if (i < lo.numel) out[at(lo, i)] = i % length;
@@ -29,7 +29,7 @@ enum { SHARE = 8 }; /* pairs per thread, if there are that many */
 /* The second of a pair is the mirror image of the first in its block of 2 * half, or `half` further. half is 2^shift,
  * so that only several lines need a division. */
 template <typename T>
-__global__ void order_pairs(const T *a, fy_layout lines, int64_t step, int64_t *out, fy_layout out_lines,
+__global__ void order_pairs(const T *a, fy_layout_arg lines, int64_t step, int64_t *out, fy_layout_arg out_lines,
                             int64_t out_step, int64_t length, int64_t pairs, int shift, bool mirror, bool descending)
 {
     int64_t half = (int64_t)1 << shift, threads = (int64_t)gridDim.x * blockDim.x;

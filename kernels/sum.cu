@@ -35,7 +35,7 @@ __device__ inline total<T> thread_sum(const T *row, const fy_layout &gone, int64
 }
 
 template <typename T>
-__global__ void sum(const T *a, fy_layout kept, fy_layout gone, T *out, fy_layout lo)
+__global__ void sum(const T *a, fy_layout_arg kept, fy_layout_arg gone, T *out, fy_layout_arg lo)
 {
     __shared__ total<T> partial[FY_THREADS];
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
@@ -46,7 +46,7 @@ __global__ void sum(const T *a, fy_layout kept, fy_layout gone, T *out, fy_layou
 }
 
 /* Sum blockIdx.y, by gridDim.x blocks. */
-template <typename T> __global__ void partial_sums(const T *a, fy_layout kept, fy_layout gone, int stream)
+template <typename T> __global__ void partial_sums(const T *a, fy_layout_arg kept, fy_layout_arg gone, int stream)
 {
     __shared__ total<T> partial[FY_THREADS];
     int64_t step = (int64_t)gridDim.x * FY_THREADS;
@@ -54,7 +54,7 @@ template <typename T> __global__ void partial_sums(const T *a, fy_layout kept, f
     if (threadIdx.x == 0) partials<total<T>>[stream][blockIdx.y * gridDim.x + blockIdx.x] = all;
 }
 
-template <typename T> __global__ void sum_of_partials(int stream, unsigned blocks, T *out, fy_layout lo)
+template <typename T> __global__ void sum_of_partials(int stream, unsigned blocks, T *out, fy_layout_arg lo)
 {
     __shared__ total<T> partial[FY_THREADS];
     unsigned k = blockIdx.x;
@@ -66,7 +66,7 @@ template <typename T> __global__ void sum_of_partials(int stream, unsigned block
 }
 
 template <typename T>
-__global__ void short_sums(const T *a, fy_layout kept, fy_layout gone, T *out, fy_layout lo)
+__global__ void short_sums(const T *a, fy_layout_arg kept, fy_layout_arg gone, T *out, fy_layout_arg lo)
 {
     int64_t k = thread_number();
     if (k < lo.numel) put_total(&out[at(lo, k)], thread_sum(a + at(kept, k), gone, 0, 1));

@@ -3,8 +3,8 @@
 
 /* A: the first operand's type, if it differs from the others'. */
 template <typename Op, typename A, typename T>
-__global__ void ternary(const A *a, fy_layout la, A a_number, const T *b, fy_layout lb, T b_number, const T *c,
-                        fy_layout lc, T c_number, T *out, fy_layout lo)
+__global__ void ternary(const A *a, fy_layout_arg la, A a_number, const T *b, fy_layout_arg lb, T b_number, const T *c,
+                        fy_layout_arg lc, T c_number, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
@@ -83,8 +83,8 @@ template <typename T> __device__ inline T fused(T a, T b, T c)
 
 /* Op::of(x, y, z, number); the number takes the third operand's place where that has no data. */
 template <typename Op, typename T>
-__global__ void with_number(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, const T *c,
-                            fy_layout lc, T c_number, wide_of<T> number, T *out, fy_layout lo)
+__global__ void with_number(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, const T *c,
+                            fy_layout_arg lc, T c_number, wide_of<T> number, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;

@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 template <typename Op, typename T, typename R>
-__global__ void unary(const T *a, fy_layout la, T a_number, R *out, fy_layout lo)
+__global__ void unary(const T *a, fy_layout_arg la, T a_number, R *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
     if (i < lo.numel) put(&out[at(lo, i)], Op::of(wide(element(a, la, a_number, i))));

@@ -24,6 +24,21 @@ template <typename F> static void measure(const char *name, int count, F call)
     std::printf("%s %.1f\n", name, turns[7]);
 }
 
+// The step of training.c.
+static void measure_step()
+{
+    torch::AutoGradMode grad(true);
+    torch::nn::Sequential net(torch::nn::Linear(784, 256), torch::nn::ReLU(), torch::nn::Linear(256, 10));
+    torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9));
+    auto x = torch::randn({64, 784}), y = torch::randint(0, 10, {64});
+    measure("mlp_step", 30, [&] {
+        auto loss = torch::nn::functional::cross_entropy(net->forward(x), y);
+        optimizer.zero_grad();
+        loss.backward();
+        optimizer.step();
+    });
+}
+
 int main(int argc, char **argv)
 {
     torch::NoGradGuard no_grad;
@@ -34,4 +49,5 @@ int main(int argc, char **argv)
     measure("sum_10M", 5, [&] { torch::sum(large); });
     measure("exp_10M", 5, [&] { torch::exp(large); });
     measure("softmax_10M", 2, [&] { torch::softmax(rows, 1); });
+    measure_step();
 }
