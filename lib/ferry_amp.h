@@ -24,7 +24,8 @@
  * is FY_FLOAT16 or FY_BFLOAT16, by default FY_FLOAT16 on cards, and FY_BFLOAT16 on the CPU, which knows no other. Calls
  * of this thread; break and return leave it. Blocks nest. Without a card "cuda" is a warning, and changes nothing. */
 #define FY_AUTOCAST(...) \
-    FY_AUTOCAST_NAMED(FY_CAT(fy_autocast_, __COUNTER__), "FY_AUTOCAST", #__VA_ARGS__, FY_FIRST(__VA_ARGS__), \
+    FY_AUTOCAST_NAMED(FY_CAT(fy_autocast_, __COUNTER__), "FY_AUTOCAST", #__VA_ARGS__, \
+                      (FY_AT_MOST(2, "FY_AUTOCAST", "(\"cuda\", FY_BFLOAT16)", __VA_ARGS__), FY_FIRST(__VA_ARGS__)), \
                       FY_SECOND_OR(FY_DTYPE_UNSET, __VA_ARGS__), true)
 /* FY_NO_AUTOCAST("cuda") { ... }: inside an FY_AUTOCAST, a part without it. */
 #define FY_NO_AUTOCAST(device) \

@@ -317,6 +317,33 @@ TEST(a_weight_is_cast_once_in_a_block)
     }
 }
 
+TEST(parameters_of_a_module_are_cast_once)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *net = fy_sequential((fy_nn_linear(4, 8), fy_nn_layer_norm((8)), fy_nn_relu(), fy_nn_linear(8, 2)));
+        fy_tensor *x = fy_ones((3, 4), .device = "cuda"), *y = NULL;
+        fy_module_to(net, "cuda");
+        FY_AUTOCAST("cuda", FY_BFLOAT16)
+        {
+            since();
+            y = fy_call(net, x);
+            assert_int_equal(count("cast"), 7); /* 4 parameters; x; into and out of the normalization, in float32 */
+            IS(BFLOAT16, y);
+            since();
+            y = fy_call(net, x);
+            assert_int_equal(count("cast"), 3);
+        }
+        assert_true(fy_backward(fy_sum(y)));
+        size_t n;
+        fy_tensor *const *p = fy_parameters(net, &n);
+        assert_int_equal(n, 6);
+        for (size_t i = 0; i < n; i++) IS(FLOAT32, fy_grad(p[i]));
+        fy_module_free(net);
+    }
+}
+
 TEST(the_cast_of_a_weight_goes_with_the_block)
 {
     (void)state;
@@ -489,6 +516,7 @@ int main(void)
         cmocka_unit_test(gradients_in_bfloat16_are_close_to_those_in_float32),
         cmocka_unit_test(gradients_reach_through_what_runs_in_float32),
         cmocka_unit_test(a_weight_is_cast_once_in_a_block),
+        cmocka_unit_test(parameters_of_a_module_are_cast_once),
         cmocka_unit_test(the_cast_of_a_weight_goes_with_the_block),
         cmocka_unit_test(only_leaves_that_require_grad_are_kept),
         cmocka_unit_test(a_cast_made_without_gradients_does_not_cut_the_graph),

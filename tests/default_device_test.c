@@ -36,6 +36,22 @@ TEST(every_factory_follows_the_default_device)
     FY_SCOPE IS_ON("cpu", fy_ones((2)));
 }
 
+TEST(parameters_of_modules_follow_it_too)
+{
+    (void)state;
+    FY_SCOPE FY_DEVICE("cuda:1")
+    {
+        size_t n;
+        fy_module *m = fy_nn_linear(2, 3), *home = fy_nn_linear(2, 3, .device = "cpu");
+        fy_tensor **p = (fy_tensor **)fy_parameters(m, &n);
+        for (size_t i = 0; i < n; i++) IS_ON("cuda:1", p[i]);
+        IS_ON("cpu", fy_parameters(home, &n)[0]);
+        IS_ON("cuda:1", fy_call(m, fy_ones((4, 2))));
+        fy_module_free(m);
+        fy_module_free(home);
+    }
+}
+
 TEST(what_has_a_place_stays_there)
 {
     (void)state;
@@ -237,6 +253,7 @@ int main(void)
     recorded_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_factory_follows_the_default_device),
+        cmocka_unit_test(parameters_of_modules_follow_it_too),
         cmocka_unit_test(what_has_a_place_stays_there),
         cmocka_unit_test(cuda_is_the_card_that_is_current_then),
         cmocka_unit_test(a_block_ends_by_break_and_return_and_nests),
