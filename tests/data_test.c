@@ -320,6 +320,11 @@ TEST(a_loader_that_could_not_be_made_gives_no_batch)
     (void)state;
     FY_EACH (batch, none) fail();
     assert_null(fy_error());
+}
+
+TEST(a_null_loader_is_named)
+{
+    (void)state;
     run_forked(no_loader, ENVIRONMENT("FERRY_TRACE", NULL), 0);
     assert_exited_with(1);
     assert_said("'loader' is NULL, not a loader");
@@ -330,6 +335,7 @@ int main(void)
     setenv("FERRY_GPU", "sim", 1);
     const struct CMUnitTest apart[] = {
         cmocka_unit_test(an_error_that_ends_the_program_waits_for_its_batch),
+        cmocka_unit_test(a_null_loader_is_named),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_batch_is_short_or_dropped),
