@@ -165,7 +165,7 @@ TEST(a_worker_is_the_same_thread_in_each_epoch)
         const cJSON *e = event_of("batch", n);
         if (strcmp(text_of(e, "what"), "begin") != 0) continue;
         double *th = &first[(int)number_of(e, "worker")];
-        if (!*th) *th = number_of(e, "th");
+        if (*th == 0) *th = number_of(e, "th");
         assert_true(*th == number_of(e, "th"));
     }
     assert_true(first[0] != first[1]);
