@@ -332,6 +332,13 @@ TEST(a_name_or_tensor_that_cannot_be_held_is_told)
         assert_true(failed_with("negative dimension -1"));
         assert_null(fy_nn_dropout(1.5));
         assert_true(failed_with("dropout probability has to be between 0 and 1, but got 1.5"));
+        fy_tensor *x = fy_ones((2, 3)), *half = fy_ones((3), .dtype = FY_FLOAT16);
+        assert_null(fy_layer_norm(x, (3), .weight = half));
+        assert_true(failed_with("expected scalar type Float but found Half"));
+        assert_null(fy_layer_norm(fy_to(x, FY_FLOAT16), (3), .weight = half, .bias = fy_ones((3))));
+        assert_true(failed_with("expected scalar type Half but found Float"));
+        assert_null(fy_layer_norm(fy_to(x, FY_INT64), (3)));
+        assert_true(failed_with("\"LayerNormKernelImpl\" not implemented for 'Long'"));
         assert_null(fy_nn_linear(2, 2, .device = "cuda:9"));
         assert_true(failed_with("invalid device ordinal"));
     }

@@ -304,6 +304,43 @@ TEST(a_failed_draw_leaves_the_generator_as_it_was)
     }
 }
 
+TEST(what_cannot_be_written_is_refused_before_anything_is_drawn)
+{
+    (void)state;
+    for (int card = 0; card < 2; card++) FY_SCOPE
+        {
+            const char *device = card ? "cuda" : "cpu";
+            fy_manual_seed(3);
+            fy_tensor *wanted = fy_rand((8), .device = device);
+            fy_tensor *wide = fy_expand(fy_ones((3), .device = device), (2, 3));
+            fy_tensor *leaf = fy_ones((2, 3), .device = device, .requires_grad = true);
+            fy_manual_seed(3);
+            assert_null(fy_uniform_(wide, 0, 1));
+            assert_true(failed_with("more than one element of the written-to tensor refers to a single memory"));
+            assert_null(fy_normal_(leaf, 0, 1));
+            assert_true(failed_with("a leaf Variable that requires grad is being used in an in-place operation"));
+            assert_null(fy_bernoulli_(fy_t(leaf), 0.5));
+            assert_true(failed_with("leaf Variable that requires grad"));
+            assert_true(fy_equal(fy_rand((8), .device = device), wanted));
+        }
+}
+
+TEST(values_drawn_into_a_view_leave_the_rest)
+{
+    (void)state;
+    for (int card = 0; card < 2; card++) FY_SCOPE
+        {
+            fy_tensor *x = fy_full((2, 4), 7.0, .device = card ? "cuda" : "cpu"), *odd = fy_slice(x, 1, 1, FY_END, 2);
+            assert_ptr_equal(fy_uniform_(odd, 3, 3), odd);
+            assert_true(HOLDS(fy_cpu(x), 7, 3, 7, 3, 7, 3, 7, 3));
+            fy_tensor *turned = fy_t(odd);
+            assert_ptr_equal(fy_normal_(turned, 2, 0), turned);
+            assert_true(HOLDS(fy_cpu(x), 7, 2, 7, 2, 7, 2, 7, 2));
+            fy_bernoulli_(fy_select(x, 0, 1), 0);
+            assert_true(HOLDS(fy_cpu(x), 7, 2, 7, 2, 0, 0, 0, 0));
+        }
+}
+
 TEST(bounds_that_do_not_fit_are_refused_in_pytorchs_words)
 {
     (void)state;
@@ -314,6 +351,18 @@ TEST(bounds_that_do_not_fit_are_refused_in_pytorchs_words)
     FAILS(fy_randint((0, 3), (2), .dtype = FY_BOOL), "to - 1 is out of bounds for bool");
     FAILS(fy_randint((0, 70000), (2), .dtype = FY_FLOAT16), "to - 1 is out of bounds for c10::Half");
     FAILS(fy_rand((2), .dtype = FY_INT64), "\"check_uniform_bounds\" not implemented for 'Long'");
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_ones((2)), *half = fy_ones((2), .dtype = FY_FLOAT16),
+                  *on_card = fy_ones((2), .device = "cuda");
+        FAILS(fy_uniform_(x, 0, 1e40), "to is out of bounds for float");
+        FAILS(fy_uniform_(on_card, NAN, 1), "from is out of bounds for float");
+        FAILS(fy_uniform_(half, 0, 1e5), "to is out of bounds for c10::Half");
+        FAILS(fy_uniform_(half, -60000, 60000),
+              "uniform_ expects to-from <= std::numeric_limits<Half>::max(), but found to=60000 and from=-60000 which "
+              "result in to-from to exceed the limit");
+        FAILS(fy_normal_(fy_ones((2), .dtype = FY_INT64), 0, 1), "\"normal_kernel_cpu\" not implemented for 'Long'");
+    }
     FAILS(fy_randperm((2050), .dtype = FY_FLOAT16), "n cannot be greater than 2049 for Half type.");
     FAILS(fy_randperm((300), .dtype = FY_UINT8), "value cannot be converted to type uint8_t without overflow");
     FAILS(fy_randperm((5), .dtype = FY_BOOL), "\"randperm\" not implemented for 'Bool'");
@@ -336,6 +385,8 @@ int main(void)
         cmocka_unit_test(a_cards_permutation_holds_every_number_once),
         cmocka_unit_test(a_cards_permutations_are_fair),
         cmocka_unit_test(a_failed_draw_leaves_the_generator_as_it_was),
+        cmocka_unit_test(what_cannot_be_written_is_refused_before_anything_is_drawn),
+        cmocka_unit_test(values_drawn_into_a_view_leave_the_rest),
         cmocka_unit_test(bounds_that_do_not_fit_are_refused_in_pytorchs_words),
     };
     int failed = cmocka_run_group_tests_name("random", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* layer_norm.c: fy_layer_norm: the op, which normalizes along one dimension, then weight and bias in one more. */
 #include "composed.h"
 #include "dispatch.h"
+#include "dtype.h"
 #include "error.h"
 #include "event.h"
 #include "op.h"
@@ -36,6 +37,21 @@ static bool check_shapes(fy_site *at, fy_tensor *x, const fy_shape *s, const fy_
                          "Given normalized_shape=%s, expected input with shape [*, %.*s, but got input of size%s",
                          wanted, (int)sizeof wanted, wanted + 1,
                          fy_shape_text(x->shape, x->ndim, "[]", got, sizeof got));
+}
+
+/* PyTorch has no mixture of dtypes here, not even of two floats. */
+static bool check_dtypes(fy_site *at, fy_tensor *x, const fy_layer_norm_with *o)
+{
+    fy_tensor *given[] = {x, o->weight, o->bias};
+    if (!fy_dtype_is_real(x->dtype))
+        return fy_fail_about(at, "dtype", "convert it first: fy_to(x, FY_FLOAT32)", 1, &x,
+                             "\"LayerNormKernelImpl\" not implemented for '%s'", fy_dtype_torch(x->dtype));
+    for (int i = 1; i < 3; i++)
+        if (given[i] && given[i]->dtype != x->dtype)
+            return fy_fail_about(at, "dtype", "weight and bias have x's dtype: convert one of them with fy_to", 3,
+                                 given, "expected scalar type %s but found %s", fy_dtype_torch(x->dtype),
+                                 fy_dtype_torch(given[i]->dtype));
+    return true;
 }
 
 static fy_tensor *normalized(fy_site *at, fy_tensor *x, double eps)
@@ -104,7 +120,7 @@ fy_tensor *fy_layer_norm_at(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_
     fy_session_start();
     if (!fy_check(at, 0, x) || (o.weight && !fy_check(at, 2, o.weight)) || (o.bias && !fy_check(at, 2, o.bias)))
         return NULL;
-    if (!check_shapes(at, x, &shape, &o)) return NULL;
+    if (!check_shapes(at, x, &shape, &o) || !check_dtypes(at, x, &o)) return NULL;
     fy_composed before = fy_compose((fy_composed){true, fy_name_for(at, NULL)});
     fy_scope scope = fy_scope_begin(at);
     fy_tensor *y = layer_norm(at, x, shape.ndim, &o);

@@ -83,6 +83,8 @@ static limits limits_of(fy_dtype d)
     }
 }
 
+double fy_dtype_largest(fy_dtype d) { return limits_of(d).high; }
+
 static bool is_representable(fy_dtype d, const fy_arg *x)
 {
     limits l = limits_of(d);

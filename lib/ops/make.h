@@ -23,6 +23,7 @@ fy_tensor *fy_make_result(const fy_call *c, fy_tensor *x);
 bool fy_make_numbers(fy_site *at, const char *message, size_t n, const fy_arg *values, bool *ints);
 /* Is the value in the type's range? False after an error that names `type`. A negative one wraps around in uint8. */
 bool fy_fits(fy_site *at, fy_dtype d, fy_arg value, const char *type);
+double fy_dtype_largest(fy_dtype d);     /* the type's largest finite number */
 const char *fy_dtype_scalar(fy_dtype d); /* the C++ element type in PyTorch's messages: "uint8_t", "at::Half" */
 /* x's layout if it is dense, else a dense one with the dimensions in the same order. */
 fy_geometry fy_geometry_like(const fy_tensor *x);
