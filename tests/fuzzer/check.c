@@ -6,6 +6,7 @@
 #include "fits.h"
 #include "ledger.h"
 #include "op.h"
+#include "shape.h"
 #include "storage.h"
 #include "tensor.h"
 
@@ -93,6 +94,47 @@ static tolerance function_tolerance(int op, fy_dtype d)
     }
 }
 
+static bool is_finite(const fy_tensor *x)
+{
+    for (int64_t i = 0; x && i < fy_numel(x); i++)
+        if (!isfinite(fy_real_at(x->dtype, element_of(x, i), 0))) return false;
+    return true;
+}
+
+/* How far n elements of x from `first` on may differ when they are normalized, as below. Infinity: nothing is known. A
+ * row with a NaN or infinity becomes NaN. */
+static double row_tolerance(const fy_tensor *x, int64_t first, int64_t n, double eps, double unit)
+{
+    double sum = 0, squares = 0, size = 0;
+    for (int64_t i = first; i < first + n; i++) {
+        double v = fy_real_at(x->dtype, element_of(x, i), 0);
+        if (!isfinite(v)) return 0;
+        sum += v, size = fmax(size, fabs(v));
+    }
+    for (int64_t i = first; i < first + n; i++)
+        squares += pow(fy_real_at(x->dtype, element_of(x, i), 0) - sum / (double)n, 2);
+    double width = sqrt(squares / (double)n + eps), off = ((double)n + 2) * unit * size / width;
+    if (!(width > 1e-15) || !(off < 0.1) || 4 * (double)n * size * size > max_finite[FY_FLOAT32]) return INFINITY;
+    return off + sqrt((double)n) * (2 * off + ((double)n + 8) * unit);
+}
+
+/* The card adds floats up, the CPU doubles (both doubles for float64). A sum of n elements of magnitude `size` is off
+ * by up to n * unit * size / 2, so a distance from the mean is off by (n + 2) * unit * size; divided by the row's
+ * width, sqrt(variance + eps), that is `off`. The width itself is off by a part 2 * off + n * unit, times a normalized
+ * element, which is at most sqrt(n). Then weight and bias: one rounding more each, of numbers of their magnitude. */
+static tolerance layer_norm_tolerance(const step *s, fy_dtype d)
+{
+    fy_tensor *x = host_operand(s, 0), *weight = host_operand(s, 1), *bias = host_operand(s, 2);
+    double worst = 0, unit = epsilons[d == FY_FLOAT64 ? FY_FLOAT64 : FY_FLOAT32];
+    int64_t n = fy_shape_numel(&s->shape);
+    for (int64_t i = 0; n > 0 && i < fy_numel(x); i += n)
+        worst = fmax(worst, row_tolerance(x, i, n, s->values ? s->value[0].real : 1e-5, unit));
+    double scale = weight ? max_magnitude(weight) : 1, most = sqrt((double)n) * scale + max_magnitude(bias);
+    if (isinf(worst)) return (tolerance){.skip = "a row is narrower than its rounding"};
+    if (!is_finite(weight) || most > max_finite[FY_FLOAT32] / 4) return (tolerance){.skip = "a weight is too large"};
+    return tolerance_within(epsilons[d], worst * scale + 4 * unit * most + (d == FY_FLOAT16 ? 6e-8 : 0));
+}
+
 tolerance tolerance_of(const step *s, const fy_tensor *out)
 {
     fy_tensor *x = host_operand(s, 0), *y = host_operand(s, 1);
@@ -104,6 +146,7 @@ tolerance tolerance_of(const step *s, const fy_tensor *out)
     if (!fy_dtype_is_real(d)) return tolerance_within(0, 0);
     if (is_named(s, "linspace")) return tolerance_within(2 * epsilons[d], 16 * inner);
     if (k == REDUCE) return reduction_tolerance(s, out);
+    if (k == LAYER_NORM) return layer_norm_tolerance(s, d);
     if (is_named(s, "cumsum")) return sum_tolerance(d, (double)fy_numel(x), max_magnitude(x));
     if (k == ALONG)
         return tolerance_within(2 * epsilons[d] + 32 * inner, 8 * inner * (1 + fmin(max_magnitude(x), 1e30)));
@@ -147,9 +190,52 @@ void check_inside(const fy_tensor *x)
                    (long long)last, x->storage->asked);
 }
 
+static double rounded_to(fy_dtype d, double x)
+{
+    double element;
+    fy_number_put(d, &element, 0, fy_arg_real(x));
+    return fy_real_at(d, &element, 0);
+}
+
+/* uniform_'s bounds are rounded to the dtype, and so is each number between them: it may become the upper one. A normal
+ * number is less than 12 deviations off; one beyond the dtype's range is infinite. */
+static bool may_draw(const step *s, fy_dtype d, double v)
+{
+    double a = s->value[0].real, b = s->value[1].real;
+    if (is_named(s, "bernoulli_")) return v == 0 || (v == 1 && a > 0);
+    if (is_named(s, "uniform_")) return v >= rounded_to(d, a) && v <= rounded_to(d, b);
+    tolerance allowed = tolerance_within(2 * epsilons[d], 12 * b + 1e-7);
+    return !isfinite(a) || is_close(v, a, d, &allowed) || (isinf(v) && fabs(a) + 12 * b >= max_finite[d]);
+}
+
+/* An element is dropped, or scaled: 1 / (1 - p) and the product are rounded. 0 times infinity is NaN. */
+static bool may_drop(const step *s, fy_dtype d, double x, double v)
+{
+    double p = s->value[0].real;
+    tolerance allowed = tolerance_within(2 * epsilons[d], d == FY_FLOAT16 ? 6e-8 : 0);
+    bool dropped = isfinite(x) ? v == 0 : isnan(v);
+    return p == 0 ? v == x : (dropped || (p < 1 && is_close(v, x / (1 - p), d, &allowed)));
+}
+
+static void check_drawn(const step *s, const fy_tensor *x, int which)
+{
+    const fy_tensor *from = host_operand(s, 0);
+    for (int64_t i = 0; i < fy_numel(x); i++) {
+        double v = fy_real_at(x->dtype, read_buffer[which], place_of(x, i));
+        bool drop = is_named(s, "dropout");
+        if (drop ? !may_drop(s, x->dtype, fy_real_at(x->dtype, element_of(from, i), 0), v) : !may_draw(s, x->dtype, v))
+            fail_check("it drew %.17g %s", v, which ? "on the card" : "on the CPU");
+    }
+}
+
 void check_random(const step *s, const fy_tensor *x)
 {
     bool used[64] = {0};
+    if (call_of(s)->kind == DRAW || call_of(s)->kind == CHANCE) {
+        check_drawn(s, x, HOST_WORLD);
+        check_drawn(s, x, CARD_WORLD);
+        return;
+    }
     for (int64_t i = 0; i < fy_numel(x); i++) {
         double v = fy_real_at(x->dtype, read_buffer[1] + (size_t)i * fy_dtype_size(x->dtype), 0);
         if ((is_named(s, "rand") || is_named(s, "rand_like")) &&

@@ -130,6 +130,23 @@ static void choose_move(step *s)
     s->non_blocking = rng_percent(&rng, 20);
 }
 
+/* uniform_: from low to high; normal_: mean and standard deviation; else a probability. */
+static void choose_draw(step *s)
+{
+    static const double widths[] = {0, 1, 0.5, 3, 100, 1e-3, 5e4, 1e30, 3e38, 1e300, 1.5e308};
+    static const double chances[] = {0.5, 0.1, 0.9, 0, 1, 0.25, -0.1, 1.5, NAN};
+    if (call_of(s)->kind == CHANCE) {
+        add_value(s, fy_arg_real(chances[rng_below(&rng, may_fail ? 9 : 6)]));
+        return;
+    }
+    double a = random_number().real, b = widths[rng_below(&rng, rng_percent(&rng, 80) ? 6 : 11)];
+    if (may_fail && rng_percent(&rng, 20)) b = -b;
+    if (is_named(s, "uniform_") && rng_percent(&rng, 20)) a = -b;
+    else if (is_named(s, "uniform_")) b += a;
+    add_value(s, fy_arg_real(a));
+    add_value(s, fy_arg_real(b));
+}
+
 /* Chooses the remaining arguments, given the first operand. */
 static void choose_rest(step *s)
 {
@@ -137,6 +154,8 @@ static void choose_rest(step *s)
     const fy_tensor *x = is_live(s->in[0]) ? worlds[HOST_WORLD].slot[s->in[0]] : &none;
     switch (call_of(s)->kind) {
     case FILL: add_value(s, random_number()); break;
+    case DRAW:
+    case CHANCE: choose_draw(s); break;
     case TRIANGLE: s->at[0] = rng_between(&rng, -4, 4); break;
     case REDUCE: choose_dims(s, x); break;
     case ALONG: s->at[0] = random_dim(x->ndim); break;
@@ -168,6 +187,7 @@ static bool choose_once(program *p)
     if (k == MASKED) return p->n + 2 <= MAX_STEPS && choose_masked(p, s);
     if (k == ONE_HOT && !(may_fail && rng_percent(&rng, 30))) return p->n + 2 <= MAX_STEPS && choose_one_hot(p, s);
     if (k == CROSS_ENTROPY) return p->n + 2 <= MAX_STEPS && choose_cross_entropy(p, s);
+    if (k == LAYER_NORM) return p->n + 3 <= MAX_STEPS && choose_layer_norm(p, s);
     if (k < ONE) choose_factory(&s);
     else if (k == DEVICE) s.at[0] = may_fail ? rng_between(&rng, -1, 2) : 0;
     else if (k == TWO || k == ALPHA) choose_two(&s);

@@ -28,7 +28,7 @@ static bool devices_match(const step *s, bool strict)
 bool has_device_conflict(const step *s)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->in[i] == NO_TENSOR) return false; /* NULL operands return NULL without an error */
+        if (s->in[i] == NO_TENSOR && !is_optional(s, i)) return false; /* NULL operands return NULL without an error */
     switch (call_of(s)->kind) {
     case TWO:
     case THREE:
@@ -46,6 +46,7 @@ bool has_device_conflict(const step *s)
     case CROSS_ENTROPY:
     case BY_INDEX:
     case MASKED:
+    case LAYER_NORM:
     case JOIN: return !devices_match(s, true);
     default: break;
     }
@@ -79,14 +80,19 @@ bool is_writable(const fy_tensor *x)
 
 static bool is_dim(int64_t dim, int n) { return dim >= -(n ? n : 1) && dim < (n ? n : 1); }
 
-const unsigned char *element_of(const fy_tensor *x, int64_t i)
+int64_t place_of(const fy_tensor *x, int64_t i)
 {
-    int64_t offset = x->offset;
+    int64_t place = x->offset;
     for (int d = x->ndim - 1; d >= 0; d--) {
-        offset += i % x->shape[d] * x->strides[d];
+        place += i % x->shape[d] * x->strides[d];
         i /= x->shape[d];
     }
-    return (const unsigned char *)x->storage->data + offset * (int64_t)fy_dtype_size(x->dtype);
+    return place;
+}
+
+const unsigned char *element_of(const fy_tensor *x, int64_t i)
+{
+    return (const unsigned char *)x->storage->data + place_of(x, i) * (int64_t)fy_dtype_size(x->dtype);
 }
 
 static bool has_zero(const step *s, int i)
@@ -293,13 +299,24 @@ static bool close_fits(const step *s)
            (equal || (host_operand(s, 0)->dtype == host_operand(s, 1)->dtype && all_broadcast(s, &shape)));
 }
 
+/* uniform_, normal_ and bernoulli_ write into x; uniform_'s bounds and their distance are in the range of its dtype. */
+static bool draw_fits(const step *s)
+{
+    fy_tensor *x = host_operand(s, 0);
+    double a = s->value[0].real, b = s->value[1].real, most = max_finite[x->dtype];
+    if (!fy_dtype_is_real(x->dtype) || (is_in_place(s) && !is_writable(x))) return false;
+    if (is_named(s, "normal_")) return b >= 0;
+    if (is_named(s, "uniform_")) return a <= b && a >= -most && b <= most && b - a <= most;
+    return a >= 0 && a <= 1;
+}
+
 bool fits(const step *s)
 {
     fy_tensor *x = host_operand(s, 0);
     call_kind k = call_of(s)->kind;
     if (k < ONE || k == DEVICE) return true;
     for (int i = 0; i < s->n; i++)
-        if (s->in[i] != NUMBER && !host_operand(s, i)) return false;
+        if (s->in[i] != NUMBER && !host_operand(s, i) && !is_optional(s, i)) return false;
     switch (k) {
     case TWO:
     case ALPHA: return two_fit(s);
@@ -327,6 +344,8 @@ bool fits(const step *s)
     case SPLIT: return x->ndim > 0 && is_dim(s->at[0], x->ndim) && s->at[1] > 0;
     case ORDER: return order_fits(s);
     case COPY: return copy_fits(s);
+    case DRAW:
+    case CHANCE: return draw_fits(s);
     case NPY: return x->dtype != FY_BFLOAT16;
     case ITEM: return fy_numel(x) == 1;
     case SAME:

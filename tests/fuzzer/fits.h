@@ -11,6 +11,8 @@ fy_tensor *host_operand(const step *s, int i);
 bool has_device_conflict(const step *s);
 bool has_shape_of(const fy_tensor *x, const fy_shape *s);
 bool is_writable(const fy_tensor *x);
+/* Where element i, row-major, is in x's storage, counted in elements. */
+int64_t place_of(const fy_tensor *x, int64_t i);
 /* Element i, row-major, of a tensor of the host world. */
 const unsigned char *element_of(const fy_tensor *x, int64_t i);
 bool is_mask(const step *s, int i);

@@ -112,6 +112,7 @@ static const fy_storage *store_result(const step *s, int slot, fy_tensor **out)
         snprintf(worker_tally->why_skipped, sizeof worker_tally->why_skipped, "%s", allowed.skip);
     read_pair(c);
     if (is_random(s)) check_random(s, out[0]);
+    if (is_random(s) && is_in_place(s)) check_around(c, out[0]);
     if (is_named(s, "pin_memory")) fill_holes(c, out[1]);
     compare_and_align(c, out[0]->dtype, &allowed);
     return c->s[0];

@@ -272,6 +272,40 @@ bool choose_one_hot(program *p, step s)
     return true;
 }
 
+/* A weight or bias: often none, sometimes a tensor that is there. */
+static int choose_affine(program *p, const step *norm, const fy_tensor *x)
+{
+    fy_shape shape = norm->shape;
+    int other = random_slot(), device = device_of_slot(norm->in[0]);
+    fy_dtype dtype = may_fail && rng_percent(&rng, 10) ? random_dtype() : x->dtype;
+    if (rng_percent(&rng, 40)) return NO_TENSOR;
+    const fy_tensor *y = is_live(other) ? worlds[HOST_WORLD].slot[other] : NULL;
+    if (y && has_shape_of(y, &shape) && y->dtype == dtype && device_of_slot(other) == device) return other;
+    if (may_fail && rng_percent(&rng, 10)) shape = random_permutation(shape.ndim);
+    for (int d = 0; d < shape.ndim; d++) shape.dims[d] = shape.dims[d] < 0 ? 1 : shape.dims[d];
+    plan_step(p, factory_step(shape, dtype, may_fail && rng_percent(&rng, 10) ? !device : device));
+    return p->ready - 1;
+}
+
+bool choose_layer_norm(program *p, step s)
+{
+    static const double eps[] = {1e-5, 1e-3, 0.5, 0, -1};
+    int slot = random_slot();
+    fy_tensor *x = is_live(slot) ? worlds[HOST_WORLD].slot[slot] : NULL;
+    if (!x || x->ndim == 0 || (!fy_dtype_is_real(x->dtype) && !may_fail)) return false;
+    int dims = (int)rng_between(&rng, 1, x->ndim < 3 ? x->ndim : 3);
+    s.shape = (fy_shape){.ndim = dims};
+    for (int i = 0; i < dims; i++) s.shape.dims[i] = x->shape[x->ndim - dims + i];
+    if (may_fail && rng_percent(&rng, 20)) s.shape.dims[rng_below(&rng, dims)] += rng_between(&rng, -1, 1);
+    if (may_fail && rng_percent(&rng, 5)) s.shape.ndim--;
+    p->ready = p->n;
+    s.n = 3, s.in[0] = slot;
+    for (int i = 1; i < 3; i++) s.in[i] = choose_affine(p, &s, x);
+    if (rng_percent(&rng, 40)) add_value(&s, fy_arg_real(eps[rng_below(&rng, 4 + may_fail)]));
+    plan_step(p, s);
+    return true;
+}
+
 /* ---- shapes ---- */
 
 fy_shape random_repeat(const fy_tensor *x)

@@ -32,6 +32,9 @@ bool choose_masked(program *p, step s);
 /* Plans a step that makes classes; one may be too large. */
 bool choose_one_hot(program *p, step s);
 
+/* Plans steps that make weight and bias, perhaps of another shape or dtype. False: no operand fits. */
+bool choose_layer_norm(program *p, step s);
+
 /* ---- shapes ---- */
 
 /* Repetitions for each dimension of x. */

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
+#include "fits.h"
 #include "launch_record.h"
 #include "ledger.h"
 #include "memory.h"
@@ -85,7 +86,7 @@ void read_pair(const storage_pair *c)
         }
 }
 
-static bool is_close(double x, double y, fy_dtype d, const tolerance *allowed)
+bool is_close(double x, double y, fy_dtype d, const tolerance *allowed)
 {
     double most = fmax(fabs(x), fabs(y)), least = fmin(fabs(x), fabs(y));
     if (x == y || (isnan(x) && isnan(y))) return true;
@@ -137,20 +138,37 @@ storage_pair *find_or_add_pair(const fy_tensor *a, const fy_tensor *b, bool *fre
     return c;
 }
 
-void fill_holes(storage_pair *c, const fy_tensor *x)
+/* Writes x's elements in `from`, a copy of its storage, into a copy of `around`. */
+static unsigned char *merged(const storage_pair *c, const fy_tensor *x, const void *from, const void *around)
 {
     size_t size = fy_dtype_size(x->dtype), n = c->s[0]->asked;
-    unsigned char *alike = malloc(n + 1);
-    if (!alike) abort();
-    if (n) memcpy(alike, read_buffer[0], n);
+    unsigned char *both = malloc(n + 1);
+    if (!both) abort();
+    if (n) memcpy(both, around, n);
     for (int64_t i = 0; i < fy_numel(x); i++) {
-        int64_t at = x->offset, left = i;
-        for (int d = x->ndim - 1; d >= 0; left /= x->shape[d--]) at += left % x->shape[d] * x->strides[d];
-        memcpy(alike + (size_t)at * size, read_buffer[1] + (size_t)at * size, size);
+        size_t at = (size_t)place_of(x, i) * size;
+        memcpy(both + at, (const unsigned char *)from + at, size);
     }
+    return both;
+}
+
+void fill_holes(storage_pair *c, const fy_tensor *x)
+{
+    size_t n = c->s[0]->asked;
+    unsigned char *alike = merged(c, x, read_buffer[1], read_buffer[0]);
     if (n) write_storage(c->s[1], alike);
     if (n) memcpy(read_buffer[1], alike, n);
     free(alike);
+}
+
+void check_around(const storage_pair *c, const fy_tensor *x)
+{
+    for (int i = 0; i < 2; i++) {
+        unsigned char *wanted = merged(c, x, read_buffer[i], c->previous);
+        bool same = memcmp(wanted, read_buffer[i], c->s[i]->asked) == 0;
+        free(wanted);
+        if (!same) fail_check("it writes beside its tensor %s", i ? "on the card" : "on the CPU");
+    }
 }
 
 void compare_and_align(storage_pair *c, fy_dtype d, const tolerance *allowed)

@@ -32,6 +32,9 @@ storage_pair *find_or_add_pair(const fy_tensor *a, const fy_tensor *b, bool *fre
 void fill_holes(storage_pair *c, const fy_tensor *x);
 /* Compares what a step wrote, then makes the card's bytes equal to the CPU's. */
 void compare_and_align(storage_pair *c, fy_dtype d, const tolerance *allowed);
+bool is_close(double x, double y, fy_dtype d, const tolerance *allowed);
+/* Around x's elements the storage is as before, in both worlds. For values that are not compared. */
+void check_around(const storage_pair *c, const fy_tensor *x);
 /* Removes pairs that no slot refers to. */
 void drop_unused_pairs(void);
 void check_unwritten(const fy_storage *written, const fy_storage *also);

@@ -11,6 +11,9 @@
     API_CALL(embedding, BY_INDEX, 6) API_CALL(gather, BY_INDEX, 8) API_CALL(scatter_add_, BY_INDEX, 8) API_CALL(nonzero, SAME, 5) \
     API_CALL(masked_select, MASKED, 6) API_CALL(index, MASKED, 6) API_CALL(cumsum, ORDER, 6) API_CALL(sort, ORDER, 8) \
     API_CALL(argsort, ORDER, 3) API_CALL(topk, ORDER, 6)
+#define TRAINING_CALLS /* what layers and their initial values take */ \
+    API_CALL(uniform_, DRAW, 4) API_CALL(normal_, DRAW, 4) API_CALL(bernoulli_, CHANCE, 4) API_CALL(dropout, CHANCE, 4) \
+    API_CALL(layer_norm, LAYER_NORM, 8)
 const api_call api_calls[] = {
 #define X(op) API_CALL(op, TWO, 4)
     FY_TWO_OPERAND_OPS(X) FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
@@ -50,7 +53,7 @@ const api_call api_calls[] = {
     API_CALL(cat, JOIN, 8) API_CALL(stack, JOIN, 8)
     API_CALL(to, TO, 30) API_CALL(cuda, CUDA, 4) API_CALL(cpu, SAME, 4) API_CALL(copy_, COPY, 12) API_CALL(pin_memory, SAME, 2)
     API_CALL(save_npy, NPY, 1) API_CALL(free, FREE, 10) API_CALL(item, ITEM, 3) API_CALL(cuda_set_device, DEVICE, 1)
-    INDEX_CALLS
+    INDEX_CALLS TRAINING_CALLS
 };
 /* clang-format on */
 const int api_call_count = sizeof api_calls / sizeof *api_calls;
@@ -102,7 +105,10 @@ int op_of(const step *s)
 bool is_random(const step *s)
 {
     if (is_named(s, "rand_like") || is_named(s, "randn_like")) return true;
+    if (call_of(s)->kind == DRAW || call_of(s)->kind == CHANCE) return true;
     return is_named(s, "rand") || is_named(s, "randn") || is_named(s, "randint") || is_named(s, "randperm");
 }
+
+bool is_optional(const step *s, int i) { return call_of(s)->kind == LAYER_NORM && i > 0 && s->in[i] == NO_TENSOR; }
 
 bool is_unset(const step *s) { return is_named(s, "empty_like") || is_named(s, "empty"); }

@@ -51,6 +51,9 @@ typedef enum call_kind {
     SPLIT,    /* returns several views */
     BY_INDEX, /* takes an index */
     MASKED,   /* takes a mask */
+    DRAW,     /* random values in place, between or around two numbers */
+    CHANCE,   /* takes a probability */
+    LAYER_NORM,
     ORDER,
     TO,
     CUDA,
@@ -82,9 +85,9 @@ extern const fy_dtype dtypes[DTYPES];
 
 typedef struct step {
     int call_index, n;
-    int in[3];       /* slots, NUMBER or NO_TENSOR */
+    int in[3];       /* slots, NUMBER or NO_TENSOR; layer_norm: x, weight and bias */
     fy_arg number;   /* the operand whose slot is NUMBER */
-    fy_arg value[3]; /* alpha; the value; start, end, step; beta and alpha */
+    fy_arg value[3]; /* alpha; the value; start, end, step; beta and alpha; low and high; p; eps */
     int values;
     fy_shape shape; /* or a list of dimensions */
     int64_t at[4];
@@ -123,6 +126,8 @@ bool is_in_place(const step *s);
 int op_of(const step *s);
 /* Does each device generate different values? */
 bool is_random(const step *s);
+/* May operand i be missing? */
+bool is_optional(const step *s, int i);
 bool is_unset(const step *s);
 
 #endif

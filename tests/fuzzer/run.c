@@ -185,6 +185,13 @@ static fy_tensor *compute(const world *w, const step *s, fy_tensor **second)
                                                                               s->value[0]);
     case MASK_FILL: return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_arg)(SITE, x, y, s->value[0]);
     case FILL: return CALL(fy_site *, fy_tensor *, fy_arg)(SITE, x, s->value[0]);
+    case DRAW: return CALL(fy_site *, fy_tensor *, double, double)(SITE, x, s->value[0].real, s->value[1].real);
+    case CHANCE: return CALL(fy_site *, fy_tensor *, double)(SITE, x, s->value[0].real);
+    case LAYER_NORM: {
+        fy_layer_norm_with o = {.weight = y, .bias = operand(w, s, 2)};
+        if (s->values) o.eps = s->value[0].real, o.fy_end_ = FY_EPS_TOLD;
+        return fy_layer_norm_at(SITE, x, s->shape, o);
+    }
     case REDUCE: return reduce(w, s, second);
     case ALONG:
     case TRIANGLE:

@@ -66,6 +66,9 @@ static void append_options(line *l, const step *s)
     if (s->biased) append(l, ", .biased = true");
     if (s->indices) append(l, ", .indices = &i");
     if (k == REDUCE && s->values) append(l, ", .p = %g", s->value[0].real);
+    for (int i = 1; k == LAYER_NORM && i < s->n; i++)
+        if (!is_optional(s, i)) append(l, i == 1 ? ", .weight = " : ", .bias = "), append_operand(l, s, i);
+    if (k == LAYER_NORM && s->values) append(l, ", .eps = %g", s->value[0].real);
     if (s->copy) append(l, ", .copy = true");
     if (k == ORDER && is_named(s, "topk") && !s->descending) append(l, ", .smallest = true");
     if (k == ORDER && !is_named(s, "topk") && s->descending) append(l, ", .descending = true");
@@ -111,10 +114,13 @@ static void append_middle(line *l, const step *s)
     case VALUE:
     case MASK_FILL:
     case FILL:
+    case DRAW:
+    case CHANCE:
     case ADDMM:
         for (int i = 0; i < s->values; i++) append(l, ", "), append_number(l, s->value[i]);
         break;
     case REDUCE:
+    case LAYER_NORM:
     case SHAPED: append(l, ", "), append_shape(l, &s->shape); break;
     case ALONG:
     case TRIANGLE:
@@ -148,7 +154,8 @@ void show_step(const program *p, int i, FILE *out)
     const char *name = call_of(s)->name;
     append(&l, "t%d = fy_%s(", i, call_of(s)->kind == DTYPED ? "view" : name);
     if (call_of(s)->kind == JOIN) append(&l, "(");
-    for (int k = 0; k < s->n && !(call_of(s)->kind == TO && k); k++) {
+    bool one = call_of(s)->kind == TO || call_of(s)->kind == LAYER_NORM; /* the others are told later */
+    for (int k = 0; k < s->n && !(one && k); k++) {
         if (k) append(&l, ", ");
         append_operand(&l, s, k);
     }
