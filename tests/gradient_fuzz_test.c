@@ -107,11 +107,24 @@ static fy_tensor *written(fy_tensor *x, fy_tensor *y)
     return draw(3) ? copy : fy_mul(copy, part);
 }
 
+/* Of a (3, 4) tensor. weight and bias are rows of what y and x broadcast to. */
+static fy_tensor *normalized(fy_tensor *x, fy_tensor *y)
+{
+    fy_tensor *row = fy_select(fy_expand(y, (ROWS, COLUMNS)), 0, draw(ROWS)), *own = fy_select(x, 0, draw(ROWS));
+    switch (draw(5)) {
+    case 0: return fy_layer_norm(x, (COLUMNS));
+    case 1: return fy_layer_norm(x, (COLUMNS), .weight = row);
+    case 2: return fy_layer_norm(x, (COLUMNS), .bias = row);
+    case 3: return fy_layer_norm(x, (COLUMNS), .weight = row, .bias = own);
+    default: return fy_layer_norm(x, (ROWS, COLUMNS), .eps = 0.1);
+    }
+}
+
 static fy_tensor *step(fy_tensor *x, fy_tensor *y)
 {
     bool full = fy_dim(x) == 2 && fy_size(x, 0) == ROWS && fy_size(x, 1) == COLUMNS;
     fy_tensor *near = fy_to(y, fy_device(x));
-    switch (draw(full ? 9 : 7)) {
+    switch (draw(full ? 10 : 7)) {
     case 0:
     case 1:
     case 2: return one_operand(x);
@@ -119,6 +132,7 @@ static fy_tensor *step(fy_tensor *x, fy_tensor *y)
     case 4: return two_operands(x, near);
     case 5: return fy_to(x, fy_is_cuda(x) ? "cpu" : "cuda");
     case 6: return written(x, near);
+    case 7: return normalized(x, near);
     default: return view_or_part(x);
     }
 }
