@@ -18,9 +18,19 @@ export function costLines({ t, cost }, hidden = false) {
   const bus = hidden ? [{ key: 'bus', figure: '?', rest: ' copies over the bus: after your guess' }] : copies(h2d, d2h);
   return [
     ...bus,
-    { key: 'waited', figure: waited > 0 ? `The program waited ${ns(waited)}` : 'The program has not waited', rest: `; ${ns(held)} in Ferry calls, ${ns(t)} in total` },
+    { key: 'waited', ...waitedWords(waited, held, t) },
     { key: 'ops', figure: units.plural(cpu + gpu, 'operation'), rest: `: ${units.number(cpu)} on the CPU, ${units.number(gpu)} on the GPU${running ? `; ${running} more in progress` : ''}` },
   ];
+}
+
+// More in calls than time has passed: several threads were in them at once.
+function waitedWords(waited, held, t) {
+  const several = held > t;
+  const who = several ? "The program's threads" : 'The program';
+  return {
+    figure: waited > 0 ? `${who} waited ${ns(waited)}` : `${who} ${several ? 'have' : 'has'} not waited`,
+    rest: `; ${ns(held)} in Ferry calls${several ? ', all threads together' : ''}, ${ns(t)} in total`,
+  };
 }
 
 function copies(h2d, d2h) {

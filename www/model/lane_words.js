@@ -34,6 +34,7 @@ const sayings = {
     const awaits = what();
     return [`waits for ${awaits}`, `for ${awaits}`, awaits.replace(/^the copy of /, '')];
   },
+  batch: (e) => [`waits for batch ${e.index}`, `batch ${e.index}`, `${e.index}`],
   segment: (e) => [`${e.mem === 'pinned' ? 'page-locks' : 'reserves'} ${units.bytes(e.bytes)}`, units.bytes(e.bytes)],
   segment_free: (e) => [`returns ${units.bytes(e.bytes)}`, `−${units.bytes(e.bytes)}`],
 };

@@ -33,6 +33,7 @@ function lanes(run) {
     if (e.kind === 'copy' || e.kind === 'op') begin(run.timeline.worksIssued(seq, seq)[0]);
     if (e.kind === 'complete') end(e.id);
     if (e.held > 0) call(e, seq);
+    if (e.kind === 'batch' && int(e.th) > 0) threadOf(int(e.th)).worker = int(e.worker);
     if (e.kind === 'mark' && text(e.text)) self.marks.push({ seq, t: run.timeline.timeOf(seq), text: e.text });
     if (e.kind === 'event_wait' || (e.kind === 'sync' && e.scope === 'event')) held.add(seq);
     if (e.kind === 'data_race') for (const side of [e.a, e.b]) self.races.set(int(side, -1), seq);
@@ -101,7 +102,7 @@ function lanes(run) {
   }
 
   const rowOf = (group, label, ...lanes) => ({ group, label, lanes });
-  const threadName = (one) => (threads.size > 1 ? `thread ${one.thread}` : '');
+  const threadName = (one) => (threads.size < 2 ? '' : one.worker === undefined ? `thread ${one.thread}` : `worker ${one.worker}`);
   const threadRows = () => [...threads.values()].map((one) => rowOf('host', threadName(one), one));
   const peerRows = () => [...peers.values()].map((one) => rowOf('cards', one.pair.replaceAll('cuda:', ''), one));
   const enginesOf = (card) => ENGINES.map((name) => card.engines.get(name)).filter(Boolean);
@@ -182,7 +183,7 @@ const engineOf = (e, complete) => text(complete?.engine) || likelyEngine(e);
 // What a call that blocked its thread was: the CPU's own work, a wait, or something short.
 function lookOf(e) {
   if (e.kind === 'segment' || e.kind === 'segment_free') return 'memory';
-  if (e.kind === 'sync') return 'wait';
+  if (e.kind === 'sync' || e.kind === 'batch') return 'wait';
   if (e.kind === 'copy') return e.was_async || e.dir === 'h2h' ? 'call' : 'copy';
   return e.kind === 'op' && text(e.device, 'cpu') === 'cpu' ? 'work' : 'call';
 }

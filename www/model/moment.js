@@ -42,7 +42,7 @@ function hostSentence(call, names) {
   }
   if (e.kind === 'sync') return `${who(call)} waits for ${awaited(e)}.`;
   if (e.kind === 'op') return `${who(call)} ${!e.device || e.device === 'cpu' ? 'computes' : 'launches'} ${e.name ?? 'an operation'} on ${processor(e.device)}.`;
-  return `${who(call)}: ${sentence(e, names)}`;
+  return `${who(call).replace(/,$/, '')}: ${sentence(e, names)}`;
 }
 
 const moved = (e, names) => `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go from ${memoryName(e.src?.device)} to ${memoryName(e.dst?.device)}`;
