@@ -1,6 +1,7 @@
 /* add.cu: out = a + alpha * b, elementwise; sub is the same with -alpha. A broadcast operand has strides of 0; an
  * operand without data is a number. */
 #include "kernel.h"
+#include "list.h"
 
 /* x + alpha * y, rounded once; integers wrap around. */
 __device__ inline float sum(float x, float alpha, float y)
@@ -46,8 +47,17 @@ template <typename T> static wide_of<T> minus(T x)
     return (W)(0 - (typename unsigned_of<W>::type)wide(x));
 }
 
+namespace {
+
+struct scaled_sum {
+    template <typename T> MEMBER T of(T x, T y, T, T alpha) { return sum(x, alpha, y); }
+};
+
+} /* namespace */
+
 LAUNCHER(add)
 {
+    FOR_LIST("add", launch_list<3, scaled_sum, T>(w, name, wide(number_of<T>(w, FY_ADD_alpha))))
     FOR_ALL("add", launch<T>(w, name, wide(number_of<T>(w, FY_ADD_alpha))))
 }
 

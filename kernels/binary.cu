@@ -1,5 +1,6 @@
 /* binary.cu: binary elementwise arithmetic except add.cu's. An operand without data is a number. */
 #include "kernel.h"
+#include "list.h"
 
 template <typename Op, typename T>
 __global__ void binary(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, T *out,
@@ -111,10 +112,12 @@ struct through_sigmoid {
 
 LAUNCHER(mul)
 {
+    FOR_LIST("mul", launch_list<2, product, T>(w, name))
     FOR_ALL("mul", launch<product, T>(w, name))
 }
 LAUNCHER(div)
 {
+    FOR_LIST("div", launch_list<2, quotient, T>(w, name))
     FOR_REALS("div", launch<quotient, T>(w, name))
 }
 LAUNCHER(floor_divide)
@@ -131,6 +134,7 @@ LAUNCHER(pow)
 }
 LAUNCHER(maximum)
 {
+    FOR_LIST("maximum", launch_list<2, larger, T>(w, name))
     FOR_ALL("maximum", launch<larger, T>(w, name))
 }
 LAUNCHER(minimum)

@@ -8,6 +8,7 @@
  *   LAUNCH(kernel, grid, block)(arguments)  for nvcc kernel<<<grid, block, 0, stream>>>(arguments); the work's stream
  *   ASSERT(blame, fact)                     an assert that records which work failed; the launcher passes BLAME(w) to
  *                                           the kernel as an argument
+ *   PACKED(type)                            a large structure as a kernel's argument: no thread copies it
  *   MEMBER, METHOD                          a __device__ function of a structure: static; one that reads its members
  * Such structures are in an unnamed namespace, since nvcc's objects contain structures of the same names.
  *
@@ -36,6 +37,7 @@ extern "C" {
 #define LAUNCHER(name) extern "C" void fy_cuda_launch_##name(fy_run_work *w)
 #define MEMBER __device__ static
 #define METHOD __device__
+#define PACKED(type) const __grid_constant__ type
 
 /* After a failed assertion nothing can be read from the card, so the kernel writes the work's id to a word of host
  * memory first. */
@@ -100,6 +102,7 @@ template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
 #define LAUNCHER(name) extern "C" void fy_sim_launch_##name(fy_run_work *w)
 #define MEMBER static
 #define METHOD
+#define PACKED(type) const type &
 struct fy_blame {}; /* the simulator knows which work it runs */
 #define BLAME(w) (fy_blame{})
 #define ASSERT(blame, fact) ((void)(blame), assert(fact))

@@ -1,5 +1,6 @@
 /* ternary.cu: ternary elementwise ops. An operand without data is a number. */
 #include "kernel.h"
+#include "list.h"
 
 /* A: the first operand's type, if it differs from the others'. */
 template <typename Op, typename A, typename T>
@@ -138,10 +139,12 @@ LAUNCHER(lerp)
 }
 LAUNCHER(addcmul)
 {
+    FOR_LIST("addcmul", launch_list<3, plus_product, T>(w, name, (wide_of<T>)w->real[FY_ADDCMUL_value]))
     FOR_REALS("addcmul", launch_with<plus_product, T>(w, name, (wide_of<T>)w->real[FY_ADDCMUL_value]))
     FOR_INTEGERS("addcmul", launch_with<plus_product, T>(w, name, (T)w->integer[FY_ADDCMUL_value]))
 }
 LAUNCHER(addcdiv)
 {
+    FOR_LIST("addcdiv", launch_list<3, plus_quotient, T>(w, name, (wide_of<T>)w->real[FY_ADDCDIV_value]))
     FOR_REALS("addcdiv", launch_with<plus_quotient, T>(w, name, (wide_of<T>)w->real[FY_ADDCDIV_value]))
 }

@@ -1,5 +1,6 @@
 /* unary.cu: unary elementwise functions. */
 #include "kernel.h"
+#include "list.h"
 
 template <typename Op, typename T, typename R>
 __global__ void unary(const T *a, fy_layout_arg la, T a_number, R *out, fy_layout_arg lo)
@@ -73,7 +74,11 @@ TWO_FUNCTIONS(round, round_of, same_of)
     LAUNCHER(op) { FOR_REALS(#op, launch<op##_of, T>(w, name)) }
 OF_REALS(exp)
 OF_REALS(log)
-OF_REALS(sqrt)
+LAUNCHER(sqrt)
+{
+    FOR_LIST("sqrt", launch_list<1, sqrt_of, T>(w, name))
+    FOR_REALS("sqrt", launch<sqrt_of, T>(w, name))
+}
 OF_REALS(sin)
 OF_REALS(cos)
 OF_REALS(tanh)

@@ -138,8 +138,10 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
      FY_LITERAL(type, __VA_ARGS__))
 #define FY_LITERAL(type, ...) (__extension__(type){__VA_ARGS__})
 /* Does it hold for each option's text? Compilers evaluate strncmp of literals as a constant. */
-#define FY_OF_OPTIONS(holds, ...) FY_OF_SIX(holds, __VA_ARGS__, , , , , , ~)
-#define FY_OF_SIX(holds, a, b, c, d, e, f, ...) (holds(#a) && holds(#b) && holds(#c) && holds(#d) && holds(#e) && holds(#f))
+#define FY_OF_OPTIONS(holds, ...) FY_OF_TEN(holds, __VA_ARGS__, , , , , , , , , , ~)
+#define FY_OF_TEN(holds, a, b, c, d, e, f, g, h, i, j, ...) \
+    (holds(#a) && holds(#b) && holds(#c) && holds(#d) && holds(#e) && holds(#f) && holds(#g) && holds(#h) && \
+     holds(#i) && holds(#j))
 #define FY_IS_OPTION(text) (sizeof text == 1 || !__builtin_strncmp(text, ".", 1))
 #define FY_IS_NO_NUMBER(text) \
     (!FY_IS_DIGIT_AFTER(".device = ", text) && !FY_IS_DIGIT_AFTER(".device=", text) && \

@@ -24,6 +24,7 @@ typedef struct fy_sgd_opts {
     double weight_decay; /* times the parameter, added to the gradient */
     bool nesterov;       /* look ahead: needs a momentum, and no dampening */
     bool maximize;       /* go up in place of down */
+    bool foreach;        /* see below */
     int fy_end_;
 } fy_sgd_opts;
 
@@ -35,6 +36,7 @@ typedef struct fy_adam_opts {
     double weight_decay; /* adam: as in SGD, default 0; adamw: of the parameter itself, default 0.01 */
     bool amsgrad;        /* divide by the largest average so far */
     bool maximize;
+    bool foreach;        /* see below */
     int fy_end_;
 } fy_adam_opts;
 
@@ -42,7 +44,14 @@ typedef struct fy_adam_opts {
  * fy_optim_sgd:   p = p - lr * g; with momentum p = p - lr * m, m = momentum * m + (1 - dampening) * g
  * fy_optim_adam:  p = p - lr * m' / (sqrt(v') + eps); m = beta1 * m + (1 - beta1) * g, v = beta2 * v + (1 - beta2) * g^2,
  *                 m' = m / (1 - beta1^t), v' = v / (1 - beta2^t)      (Kingma and Ba, 2014)
- * fy_optim_adamw: likewise, after p = p - lr * weight_decay * p       (Loshchilov and Hutter, 2017) */
+ * fy_optim_adamw: likewise, after p = p - lr * weight_decay * p       (Loshchilov and Hutter, 2017)
+ *
+ * .foreach = true, PyTorch's foreach=True: each op of an update is one launch for all parameters of a device and dtype,
+ * in place of a launch for each of them: foreach_add in the log, whose `in` and `out` list every tensor. A launch takes
+ * up to 64 tensors; more take several. The results are the same to the last bit. What an update computes on the way,
+ * such as Adam's denominators, exists for all parameters at once, which takes more memory. A parameter is updated by
+ * itself if its gradient has another device, dtype or memory format, or gaps, or if it shares bytes with another's.
+ * Parameters that missed some steps, having no gradient then, are launched apart from the others. */
 #define fy_optim_sgd(...)   FY_OPTIM(sgd, sgd, FY_SGD_TOLD, #__VA_ARGS__, __VA_ARGS__)
 #define fy_optim_adam(...)  FY_OPTIM(adam, adam, FY_ADAM_TOLD, #__VA_ARGS__, __VA_ARGS__)
 #define fy_optim_adamw(...) FY_OPTIM(adamw, adam, FY_ADAM_TOLD, #__VA_ARGS__, __VA_ARGS__)

@@ -44,6 +44,7 @@ typedef struct fy_races {
     struct {
         uint32_t id;
         uint8_t bits;
+        uint8_t item; /* of the earlier work's list; 0 if it has none */
     } earlier[FY_MOST_RACES];
 } fy_races;
 
@@ -51,6 +52,19 @@ typedef struct fy_races {
 enum { FY_STREAMS = 33 };
 
 enum { FY_MAX_INPUTS = 4, FY_MAX_SCALARS = 6 }; /* scalars: operands that are numbers, then parameters (op.h) */
+
+/* One launch may compute an elementwise op of many tensors, as PyTorch's _foreach functions do: an item is one of them.
+ * All operands of an item have the same shape and strides, without gaps, so each is a run of numel elements. A list has
+ * the same scalars for all items. At most FY_MOST_ITEMS, so that their pointers fit into the 4 KiB of a kernel's
+ * arguments. */
+enum { FY_MOST_ITEMS = 64, FY_ITEM_INPUTS = 3 };
+typedef struct fy_item {
+    const void *in[FY_ITEM_INPUTS]; /* NULL: a number */
+    void *out;
+    int64_t numel;
+    fy_races races;
+    fy_contents contents;
+} fy_item;
 
 typedef struct fy_run_work {
     uint32_t id; /* of the work */
@@ -62,7 +76,9 @@ typedef struct fy_run_work {
     fy_dtype dtype;                    /* of the computation; for cast: the operand's */
     int reduced;                       /* number of reduced dimensions of in[0] (op.h) */
     fy_operand in[FY_MAX_INPUTS], out; /* inputs already have the op's dtype */
-    double real[FY_MAX_SCALARS];       /* indexed by FY_ADD_alpha and so on */
+    fy_item *items; /* NULL: none; else of `in` and `out` only the dtypes are meant, and out's numel */
+    int nitems;
+    double real[FY_MAX_SCALARS]; /* indexed by FY_ADD_alpha and so on */
     int64_t integer[FY_MAX_SCALARS];
     int64_t flops, bytes;       /* cost, from the op table */
     const char *kernel, *blas;  /* out: kernel or BLAS routine */

@@ -76,13 +76,29 @@ static bool cpu_copy(fy_dev *d, fy_copy_work *w)
     return true;
 }
 
+/* Item by item. */
+static void run_items(fy_host_op op, const fy_run_work *w)
+{
+    fy_run_work one = *w;
+    one.items = NULL;
+    for (int i = 0; i < w->nitems; i++) {
+        const fy_item *item = &w->items[i];
+        fy_layout flat = {.ndim = 1, .numel = item->numel, .shape = {item->numel}, .strides = {1}};
+        if (item->numel == 0) continue;
+        for (int k = 0; k < w->nin; k++) one.in[k] = (fy_operand){(void *)(uintptr_t)item->in[k], w->in[k].dtype, flat};
+        one.out = (fy_operand){item->out, w->out.dtype, flat};
+        op(&one);
+    }
+}
+
 /* Roofline: the slower of arithmetic and memory. */
 static bool cpu_run(fy_dev *d, fy_run_work *w)
 {
     int64_t before = fy_clock_now();
     fy_host_op op = fy_host_op_find(w->op);
     if (!op) return strcpy(fy_fault.text, "no host version of this op"), false;
-    op(w);
+    if (w->items) run_items(op, w);
+    else op(w);
     double work = 0;
     const fy_card *card = model(d);
     if (card) work = fmax((double)w->flops / card->flops_f32, (double)w->bytes / card->memory_bandwidth);

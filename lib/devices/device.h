@@ -1,7 +1,7 @@
 /* device.h: devices, and the table of functions that each back end fills.
  *
  * Back ends do the work and return how long it took; they never emit events. Their callers do: memory/ (alloc, release,
- * fills), ops/transfer.c (copy), ops/dispatch.c (run) and order/ (record, wait, done). Times are ns on the session's
+ * fills), ops/transfer.c (copy), ops/perform.c (run) and order/ (record, wait, done). Times are ns on the session's
  * clock: modelled for cpu and sim, measured for cuda. */
 #ifndef FERRY_DEVICE_H
 #define FERRY_DEVICE_H

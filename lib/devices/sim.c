@@ -235,22 +235,53 @@ static void choose_kernel(const fy_kernel *k, fy_run_work *w, fy_task *t)
     memcpy(w->block, t->run.block, sizeof w->block);
 }
 
+/* A copy of the list that is the task's, with alias addresses; fy_sim_task_drop frees it. */
+static bool map_items(fy_dev *d, const char *kernel, fy_task *t)
+{
+    fy_run_work *w = &t->run;
+    size_t bytes = (size_t)w->nitems * sizeof *w->items;
+    fy_item *own = malloc(bytes);
+    if (!own) return w->items = NULL, fy_sim_fail("out of host memory for queueing the work");
+    w->items = memcpy(own, w->items, bytes);
+    for (int i = 0; i < w->nitems; i++) {
+        fy_item *item = &own[i];
+        fy_operand o = {.dtype = w->out.dtype};
+        o.layout = (fy_layout){.ndim = 1, .numel = item->numel, .shape = {item->numel}, .strides = {1}};
+        for (int k = 0; k < w->nin; k++) {
+            o.data = (void *)(uintptr_t)item->in[k];
+            if (o.data && !map(d, kernel, "input", k, &o)) return false;
+            item->in[k] = o.data;
+        }
+        o.data = item->out;
+        if (!map(d, kernel, "output", i, &o)) return false;
+        item->out = o.data;
+    }
+    return true;
+}
+
+static bool map_operands(fy_dev *d, const char *kernel, fy_task *t)
+{
+    fy_run_work *w = &t->run;
+    if (w->items) return map_items(d, kernel, t);
+    for (int i = 0; i < w->nin; i++)
+        if (!map(d, kernel, "input", i, &w->in[i])) return false;
+    return map(d, kernel, "output", 0, &w->out);
+}
+
 static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     fy_sim *s = d->state;
-    const char *name = fy_ops[w->op].name;
-    bool mapped = true;
     fy_task *t = fy_sim_task(s, FY_TASK_RUN, w->stream, w->id);
     if (!t) return fy_sim_fail("out of host memory for queueing the work");
     t->run = *w;
-    for (int i = 0; mapped && i < w->nin; i++) mapped = map(d, name, "input", i, &t->run.in[i]);
-    if (!mapped || !map(d, name, "output", 0, &t->run.out)) return fy_sim_task_drop(t), false;
+    if (!map_operands(d, fy_ops[w->op].name, t)) return fy_sim_task_drop(t), false;
 
     choose_kernel(k, w, t);
     fy_timing_run(s->timetable, fy_clock_now(), w->stream, fy_op_arithmetic(w->op, w->out.dtype), w->flops, w->bytes,
                   &w->time);
     fy_clock_advance(w->time.held);
     fy_sim_race(&w->races, t);
+    for (int i = 0; i < w->nitems; i++) fy_sim_race(&w->items[i].races, NULL);
     fy_sim_queue(s, t);
     return true;
 }

@@ -43,6 +43,7 @@ fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id)
     t->races = 0;
     t->is_pinned = false;
     t->side = NULL;
+    if (kind == FY_TASK_RUN) t->run.items = NULL;
     return t;
 }
 
@@ -59,6 +60,7 @@ void fy_sim_task_drop(fy_task *t)
 {
     if (t->side) fy_sim_card(t->at.card)->side -= t->copy.bytes;
     free(t->side);
+    if (t->kind == FY_TASK_RUN) free(t->run.items);
     t->next = free_tasks;
     free_tasks = t;
 }
@@ -147,11 +149,12 @@ bool fy_sim_stream_waits(fy_sim *s, int stream, const fy_sim *other, int of, uin
 
 /* ---- races ---- */
 
-static void note_race(fy_sim *s, uint32_t id, uint8_t bits)
+static void note_race(fy_sim *s, uint32_t id, int item, uint8_t bits)
 {
     for (uint64_t rest = s->waiting; rest; rest &= rest - 1)
         for (fy_task *t = s->streams[__builtin_ctzll(rest)].first; t; t = t->next)
-            if (t->id == id) t->races |= bits;
+            if (t->id == id)
+                *(t->kind == FY_TASK_RUN && t->run.items ? &t->run.items[item].races.own : &t->races) |= bits;
 }
 
 void fy_sim_race(const fy_races *r, fy_task *own)
@@ -159,5 +162,6 @@ void fy_sim_race(const fy_races *r, fy_task *own)
     if (own) own->races |= r->own;
     for (int i = 0; i < r->n; i++)
         for (int card = 0; card < FY_SIM_CARDS && r->earlier[i].id; card++)
-            if (fy_sim_card(card)) note_race(fy_sim_card(card), r->earlier[i].id, r->earlier[i].bits);
+            if (fy_sim_card(card))
+                note_race(fy_sim_card(card), r->earlier[i].id, r->earlier[i].item, r->earlier[i].bits);
 }

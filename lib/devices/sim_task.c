@@ -83,6 +83,14 @@ static void poison(const fy_operand *o)
     }
 }
 
+/* Poison is NaN in the float types of a list, and what a kernel computes from NaN is NaN: so a racing input, too, makes
+ * the result poison. */
+static void end_item(const fy_sim *s, const fy_run_work *w, const fy_item *item, const char *fault)
+{
+    if (item->races.own) memset(item->out, FY_SIM_POISON, (size_t)item->numel * fy_dtype_size(w->dtype));
+    if (!fault && item->contents.tensor) log_result(w->id, item->contents, fy_sim_alias(s, item->contents.data));
+}
+
 /* Its addresses are mapped already. A kernel's fault makes the card fail at every later call, with CUDA's text and the
  * kernel's. */
 static void run(fy_sim *s, fy_task *t)
@@ -107,6 +115,7 @@ static void run(fy_sim *s, fy_task *t)
     }
 
     if (t->races & FY_RACE_OUT) poison(&w->out);
+    for (int i = 0; i < w->nitems; i++) end_item(s, w, &w->items[i], fault);
     if (!fault && w->contents.tensor) log_result(w->id, w->contents, fy_sim_alias(s, w->contents.data));
     for (int i = 0; t->races && i < w->nin; i++) free(replaced[i]);
 }

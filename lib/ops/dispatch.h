@@ -64,8 +64,25 @@ fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
 fy_tensor *fy_dispatch(const fy_call *c); /* computes the call, and records it for gradients; NULL after an error */
 fy_tensor *fy_compute(const fy_call *c);  /* only computes it: a step of another call, which is recorded as a whole */
-/* Runs `w` into `out`, whose reference the caller keeps, and records it; false after an error. */
+/* Runs `w` into `out`, whose reference the caller keeps, and records it; false after an error. (perform.c) */
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
+
+/* One launch of an elementwise op of n tensors: its event is called foreach_NAME. The tensors fit (fy_foreach_takes). */
+typedef struct fy_list {
+    fy_site *at;
+    int op;
+    int n;                                /* 1 to FY_MOST_ITEMS */
+    fy_tensor *const *in[FY_ITEM_INPUTS]; /* by operand; NULL: a number, real[i] */
+    fy_tensor *const *out;                /* written in place */
+    double real[FY_MAX_SCALARS];          /* as fy_call's */
+} fy_list;
+bool fy_perform_list(const fy_list *l); /* perform.c; false after an error */
+/* foreach.c: any number of tensors, n of each list, in as few launches as they fit into. out: NULL: new tensors, whose
+ * references are the caller's, in `made`. False after an error: nothing was made then. */
+bool fy_foreach(fy_site *at, int op, size_t n, fy_tensor *const *const *in, const double *real, fy_tensor *const *out,
+                fy_tensor **made);
+/* May x be in a list with `like`? Both on one device, of one float dtype, the same sizes and strides, and no gaps. */
+bool fy_foreach_takes(const fy_tensor *x, const fy_tensor *like);
 
 /* What an op in place overwrites, and its gradient reads. */
 typedef struct fy_before {

@@ -85,8 +85,8 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
             : from->dev == to->dev ? FY_WORD_d2d
                                    : FY_WORD_p2p;
     w.pinned = from->mem == FY_WORD_pinned || to->mem == FY_WORD_pinned; /* never set between GPUs */
-    fy_launch_tensor(&launch, reader, src, false, 1);
-    fy_launch_tensor(&launch, writer, dst, true, FY_RACE_OUT);
+    fy_launch_tensor(&launch, reader, src, false, 1, 0);
+    fy_launch_tensor(&launch, writer, dst, true, FY_RACE_OUT, 0);
     fy_launch_check(&launch, &w.races);
     /* What the host waits for is logged here; the rest by the simulated card, when it executes the copy. */
     bool values = fy_results_are_logged, later = !to_host || (o->async && w.pinned);
@@ -116,7 +116,7 @@ bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word w
     int64_t before = fy_clock_now();
     if (bytes == 0) return true;
     fy_launch_begin(&launch, w.id = why == FY_WORD_answer ? 0 : fy_work_id());
-    fy_launch_tensor(&launch, fy_agent_of(card, w.stream), x, false, 1);
+    fy_launch_tensor(&launch, fy_agent_of(card, w.stream), x, false, 1, 0);
     fy_launch_check(&launch, &w.races);
     if (!card->backend->copy(card, &w)) return fail_copy(at, card, &w, &launch);
     if (why == FY_WORD_answer) {

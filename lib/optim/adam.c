@@ -6,45 +6,46 @@
 
 enum { AVERAGE, SQUARES, LARGEST }; /* the states */
 
-static fy_arg arg(fy_tensor *x) { return fy_arg_tensor(x); }
+static const fy_each none; /* an operand that the op does not have: as a number */
 
 /* The averages of gradients and of their squares; false after an error. */
-static bool average(fy_site *at, const fy_adam_opts *a, fy_trained_parameter *p, fy_tensor *g)
+static bool average(fy_site *at, const fy_adam_opts *a, fy_group *group, fy_tensor **g, fy_tensor ***averages,
+                    fy_tensor ***squares)
 {
-    fy_tensor *m = fy_optimizer_state(at, p, AVERAGE, "exp_avg", NULL);
-    fy_tensor *v = m ? fy_optimizer_state(at, p, SQUARES, "exp_avg_sq", NULL) : NULL;
-    return v && fy_scaled(at, m, m, a->beta1) && fy_add_scaled(at, m, m, g, 1 - a->beta1) &&
-           fy_scaled(at, v, v, a->beta2) && fy_optimizer_op(at, FY_OP_addcmul, v, arg(v), arg(g), arg(g), 1 - a->beta2);
+    fy_tensor **m = *averages = fy_group_state(at, group, AVERAGE, "exp_avg", NULL);
+    fy_tensor **v = *squares = m ? fy_group_state(at, group, SQUARES, "exp_avg_sq", NULL) : NULL;
+    return v && fy_scaled(at, group, m, m, a->beta1) && fy_add_scaled(at, group, m, m, g, 1 - a->beta1) &&
+           fy_scaled(at, group, v, v, a->beta2) &&
+           fy_group_op(at, group, FY_OP_addcmul, v, fy_each_of(v), fy_each_of(g), fy_each_of(g), 1 - a->beta2);
 }
 
 /* sqrt(v / (1 - beta2^t)) + eps */
-static fy_tensor *denominator(fy_site *at, const fy_adam_opts *a, fy_trained_parameter *p)
+static fy_tensor **denominator(fy_site *at, const fy_adam_opts *a, fy_group *group, fy_tensor **v)
 {
-    fy_tensor *v = p->state[SQUARES];
     if (a->amsgrad) {
-        fy_tensor *largest = fy_optimizer_state(at, p, LARGEST, "max_exp_avg_sq", NULL);
-        if (!largest) return NULL;
-        v = fy_optimizer_op(at, FY_OP_maximum, largest, arg(largest), arg(v), fy_arg_int(0), 0);
+        fy_tensor **largest = fy_group_state(at, group, LARGEST, "max_exp_avg_sq", NULL);
+        v = fy_group_op(at, group, FY_OP_maximum, largest, fy_each_of(largest), fy_each_of(v), none, 0);
     }
-    double root = sqrt(1 - pow(a->beta2, (double)p->steps));
-    fy_tensor *d = fy_optimizer_op(at, FY_OP_sqrt, NULL, arg(v), fy_arg_int(0), fy_arg_int(0), 0);
-    if (d) d = fy_optimizer_op(at, FY_OP_div, d, arg(d), fy_arg_real(root), fy_arg_int(0), 0);
-    return d ? fy_optimizer_op(at, FY_OP_add, d, arg(d), fy_arg_real(a->eps), fy_arg_int(0), 1) : NULL;
+    double root = sqrt(1 - pow(a->beta2, (double)group->p[0]->steps));
+    fy_tensor **d = fy_group_op(at, group, FY_OP_sqrt, NULL, fy_each_of(v), none, none, 0);
+    if (d) d = fy_group_op(at, group, FY_OP_div, d, fy_each_of(d), fy_each_number(root), none, 0);
+    return d ? fy_group_op(at, group, FY_OP_add, d, fy_each_of(d), fy_each_number(a->eps), none, 1) : NULL;
 }
 
-static bool update(fy_site *at, const fy_optimizer *o, fy_trained_parameter *p, fy_tensor *g)
+static bool update(fy_site *at, const fy_optimizer *o, fy_group *group)
 {
     const fy_adam_opts *a = &o->adam;
-    if (a->maximize) g = fy_scaled(at, NULL, g, -1);
+    fy_tensor **g = group->g, **x = group->x, **m, **v;
+    if (a->maximize) g = fy_scaled(at, group, NULL, g, -1);
     if (g && a->weight_decay != 0 && o->decoupled) {
-        if (!fy_scaled(at, p->x, p->x, 1 - o->lr * a->weight_decay)) return false;
+        if (!fy_scaled(at, group, x, x, 1 - o->lr * a->weight_decay)) return false;
     } else if (g && a->weight_decay != 0) {
-        g = fy_add_scaled(at, NULL, g, p->x, a->weight_decay);
+        g = fy_add_scaled(at, group, NULL, g, x, a->weight_decay);
     }
-    if (!g || !average(at, a, p, g)) return false;
-    double rate = o->lr / (1 - pow(a->beta1, (double)p->steps));
-    fy_tensor *d = denominator(at, a, p);
-    return d && fy_optimizer_op(at, FY_OP_addcdiv, p->x, arg(p->x), arg(p->state[AVERAGE]), arg(d), -rate);
+    if (!g || !average(at, a, group, g, &m, &v)) return false;
+    double rate = o->lr / (1 - pow(a->beta1, (double)group->p[0]->steps));
+    fy_tensor **d = denominator(at, a, group, v);
+    return d && fy_group_op(at, group, FY_OP_addcdiv, x, fy_each_of(x), fy_each_of(m), fy_each_of(d), -rate);
 }
 
 static fy_optimizer *make(fy_site *at, const fy_trained *what, fy_adam_opts a, bool decoupled)
@@ -62,6 +63,7 @@ static fy_optimizer *make(fy_site *at, const fy_trained *what, fy_adam_opts a, b
     fy_optimizer *o = fy_optimizer_make(at, what, lr, update);
     if (!o) return NULL;
     o->adam = a;
+    o->foreach = a.foreach;
     o->decoupled = decoupled;
     return o;
 }

@@ -1,4 +1,4 @@
-/* optimizer.c: what all optimizers share: their parameters and gradients, and the walk of a step. */
+/* optimizer.c: what all optimizers share: their parameters and gradients. */
 #include "optimizer.h"
 
 #include <stdio.h>
@@ -90,20 +90,6 @@ void fy_set_lr_at(fy_site *at, fy_optimizer *o, double lr)
     if (fy_optimizer_check(at, o) && fy_optimizer_check_value(at, "learning rate", lr, lr >= 0)) o->lr = lr;
 }
 
-/* ---- state --------------------------------------------------------------------------------------------------------- */
-
-/* "0.weight.exp_avg" */
-fy_tensor *fy_optimizer_state(fy_site *at, fy_trained_parameter *p, int i, const char *name, fy_tensor *first)
-{
-    char label[80], full[120];
-    if (p->state[i]) return p->state[i];
-    snprintf(full, sizeof full, "%s.%s", fy_tensor_label(p->x, label, sizeof label), name);
-    fy_composed before = fy_compose((fy_composed){true, fy_name_intern(full)});
-    fy_tensor *state = first ? fy_clone_at(at, first) : fy_zeros_like_at(at, p->x);
-    fy_compose(before);
-    return p->state[i] = state ? fy_scope_take(state) : NULL;
-}
-
 /* ---- gradients ------------------------------------------------------------------------------------------------------
  */
 
@@ -136,19 +122,10 @@ void fy_module_zero_grad_at(fy_site *at, fy_module *m)
 
 bool fy_step_at(fy_site *at, fy_optimizer *o)
 {
-    bool ok = true;
     fy_session_start();
     if (!fy_optimizer_check(at, o)) return false;
     fy_composed before = fy_compose((fy_composed){true, NULL});
-    for (size_t i = 0; ok && i < o->n; i++) {
-        fy_trained_parameter *p = &o->p[i];
-        fy_tensor *gradient = fy_gradient_of(p->x);
-        if (!gradient) continue;
-        fy_scope scope = fy_scope_begin(at);
-        p->steps++;
-        ok = o->update(at, o, p, gradient);
-        fy_scope_end(&scope);
-    }
+    bool ok = fy_step_groups(at, o);
     fy_compose(before);
     return ok;
 }

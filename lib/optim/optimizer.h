@@ -13,8 +13,20 @@ typedef struct fy_trained_parameter {
     int64_t steps;
 } fy_trained_parameter;
 
-/* Changes p->x by its gradient; false after an error. What it makes is in the scope of this parameter's step. */
-typedef bool (*fy_optimizer_update)(fy_site *at, const fy_optimizer *o, fy_trained_parameter *p, fy_tensor *gradient);
+/* Parameters that are updated together: one; or with .foreach all of one device and dtype that have done as many steps,
+ * and whose tensors fit into one launch (fy_foreach_takes). Lists hold a tensor for each. */
+enum { FY_MOST_LISTS = 9, FY_MOST_OPERANDS = 3 };
+typedef struct fy_group {
+    bool foreach;
+    size_t n;
+    fy_trained_parameter **p;
+    fy_tensor **x, **g; /* the parameters, their gradients */
+    fy_tensor **lists;  /* room for FY_MOST_LISTS */
+    int used;
+} fy_group;
+
+/* Changes group->x by their gradients; false after an error. What it makes is in the scope of this group's step. */
+typedef bool (*fy_optimizer_update)(fy_site *at, const fy_optimizer *o, fy_group *group);
 
 struct fy_optimizer {
     uint32_t magic;
@@ -22,6 +34,7 @@ struct fy_optimizer {
     double lr;
     fy_sgd_opts sgd; /* of the optimizer that it is, defaults filled in; lr is above */
     fy_adam_opts adam;
+    bool foreach;   /* one launch in place of one a parameter */
     bool decoupled; /* AdamW: weight decay of the parameter itself */
     fy_trained_parameter *p;
     size_t n;
@@ -34,13 +47,30 @@ bool fy_optimizer_check_value(fy_site *at, const char *what, double x, bool ok);
 /* The tensors, borrowed, and their number; NULL after an error. */
 fy_tensor *const *fy_trained_list(fy_site *at, const fy_trained *what, size_t *n);
 fy_tensor *fy_gradient_of(fy_tensor *x); /* borrowed; NULL: none */
-/* State i of the parameter, made on first use: 0, or the values of `first`. NULL after an error. */
-fy_tensor *fy_optimizer_state(fy_site *at, fy_trained_parameter *p, int i, const char *name, fy_tensor *first);
 
-/* arithmetic.c: ops that no graph records. `out`: written in place and returned; NULL: a new tensor, in the scope.
- * value: the op's scalar, such as alpha. NULL after an error; an operand that is NULL gives NULL. */
-fy_tensor *fy_optimizer_op(fy_site *at, int op, fy_tensor *out, fy_arg a, fy_arg b, fy_arg c, double value);
-fy_tensor *fy_add_scaled(fy_site *at, fy_tensor *out, fy_tensor *a, fy_tensor *b, double alpha); /* a + alpha * b */
-fy_tensor *fy_scaled(fy_site *at, fy_tensor *out, fy_tensor *a, double factor);
+/* group.c */
+bool fy_step_groups(fy_site *at,
+                    fy_optimizer *o); /* updates each parameter that has a gradient; false after an error */
+/* State i of each, made on first use: 0, or the values of `first`. NULL after an error. */
+fy_tensor **fy_group_state(fy_site *at, fy_group *g, int i, const char *name, fy_tensor **first);
+
+/* An operand of a group's op: a list, or a number. */
+typedef struct fy_each {
+    fy_tensor *const *list; /* NULL and no number: an op has failed that should have made it */
+    double number;
+    bool is_number;
+} fy_each;
+static inline fy_each fy_each_of(fy_tensor *const *list) { return (fy_each){.list = list}; }
+static inline fy_each fy_each_number(double x) { return (fy_each){.number = x, .is_number = true}; }
+
+/* arithmetic.c: ops of a group's tensors, that no graph records. `out`: written in place and returned; NULL: new
+ * tensors, in the scope. value: the op's scalar, such as alpha. NULL after an error; an operand that is NULL gives
+ * NULL. */
+fy_tensor **fy_group_list(fy_group *g); /* an empty list, the group's */
+fy_tensor **fy_group_op(fy_site *at, fy_group *g, int op, fy_tensor **out, fy_each a, fy_each b, fy_each c,
+                        double value);
+fy_tensor **fy_add_scaled(fy_site *at, fy_group *g, fy_tensor **out, fy_tensor **a, fy_tensor **b,
+                          double alpha); /* a + alpha * b */
+fy_tensor **fy_scaled(fy_site *at, fy_group *g, fy_tensor **out, fy_tensor **a, double factor);
 
 #endif

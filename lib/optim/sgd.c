@@ -5,24 +5,24 @@
 
 enum { MOMENTUM }; /* the state */
 
-/* The gradient itself, if nothing changes it. */
-static fy_tensor *direction(fy_site *at, const fy_optimizer *o, fy_trained_parameter *p, fy_tensor *g)
+/* The gradients themselves, if nothing changes them. */
+static fy_tensor **direction(fy_site *at, const fy_sgd_opts *s, fy_group *group)
 {
-    const fy_sgd_opts *s = &o->sgd;
-    if (s->maximize) g = fy_scaled(at, NULL, g, -1);
-    if (g && s->weight_decay != 0) g = fy_add_scaled(at, NULL, g, p->x, s->weight_decay);
+    fy_tensor **g = group->g;
+    if (s->maximize) g = fy_scaled(at, group, NULL, g, -1);
+    if (g && s->weight_decay != 0) g = fy_add_scaled(at, group, NULL, g, group->x, s->weight_decay);
     if (!g || s->momentum == 0) return g;
-    fy_tensor *sum = p->state[MOMENTUM];
-    if (!sum) sum = fy_optimizer_state(at, p, MOMENTUM, "momentum_buffer", g);
-    else if (fy_scaled(at, sum, sum, s->momentum)) sum = fy_add_scaled(at, sum, sum, g, 1 - s->dampening);
-    else return NULL;
-    return s->nesterov && sum ? fy_add_scaled(at, NULL, g, sum, s->momentum) : sum;
+    bool first = !group->p[0]->state[MOMENTUM];
+    fy_tensor **sum = fy_group_state(at, group, MOMENTUM, "momentum_buffer", g);
+    if (sum && !first && (sum = fy_scaled(at, group, sum, sum, s->momentum)))
+        sum = fy_add_scaled(at, group, sum, sum, g, 1 - s->dampening);
+    return s->nesterov && sum ? fy_add_scaled(at, group, NULL, g, sum, s->momentum) : sum;
 }
 
-static bool update(fy_site *at, const fy_optimizer *o, fy_trained_parameter *p, fy_tensor *g)
+static bool update(fy_site *at, const fy_optimizer *o, fy_group *group)
 {
-    fy_tensor *d = direction(at, o, p, g);
-    return d && fy_add_scaled(at, p->x, p->x, d, -o->lr);
+    fy_tensor **d = direction(at, &o->sgd, group);
+    return d && fy_add_scaled(at, group, group->x, group->x, d, -o->lr);
 }
 
 fy_optimizer *fy_optim_sgd_at(fy_site *at, fy_trained what, fy_sgd_opts s)
@@ -35,6 +35,8 @@ fy_optimizer *fy_optim_sgd_at(fy_site *at, fy_trained what, fy_sgd_opts s)
         return fy_fail(at, "value", "fy_optim_sgd(net, .momentum = 0.9, .nesterov = true)",
                        "Nesterov momentum requires a momentum and zero dampening");
     fy_optimizer *o = fy_optimizer_make(at, &what, lr, update);
-    if (o) o->sgd = s;
+    if (!o) return NULL;
+    o->sgd = s;
+    o->foreach = s.foreach;
     return o;
 }

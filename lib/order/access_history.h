@@ -18,6 +18,7 @@ typedef struct fy_prior_access {
     bool freed;       /* accessed a freed storage that had these bytes before */
     bool same_stream; /* freed, and ordered before the next work of the stream that owns the block */
     uint8_t bit;      /* of fy_races */
+    uint8_t item;     /* of the work's list; 0 if it has none */
 } fy_prior_access;
 
 enum { FY_LOCAL_ACCESSES = 2 };

@@ -20,7 +20,7 @@ typedef struct fy_completion {
     fy_time time; /* as the back end filled it */
 } fy_completion;
 
-/* Called by dispatch.c and transfer.c for each piece of work, after its copy or op event. */
+/* Called by perform.c and transfer.c for each piece of work, after its copy or op event. */
 void fy_completion_add(fy_site *at, const fy_completion *w);
 
 /* Emits `complete` for all work of that card that has ended: call it after the host waited and before the `sync` event.

@@ -25,10 +25,11 @@ static void mark_racing(fy_races *races, const fy_access *a, const fy_prior_acce
     uint8_t own = p->write ? a->bit : 0, its = a->write ? p->bit : 0;
     int i = 0;
     races->own |= own;
-    while (i < races->n && races->earlier[i].id != p->id) i++;
+    while (i < races->n && (races->earlier[i].id != p->id || races->earlier[i].item != p->item)) i++;
     if (!its || i == FY_MOST_RACES) return;
     if (i == races->n) {
         races->earlier[i].id = p->id;
+        races->earlier[i].item = p->item;
         races->earlier[i].bits = 0;
         races->n++;
     }
@@ -78,7 +79,7 @@ static void check_access(fy_launch *w, int i, fy_races *races)
         if (fy_order_reaches_locked(a->agent, p->agent, p->epoch)) continue;
         if (!fy_byte_ranges_meet(&a->bytes, &p->bytes, &first, &bytes)) continue;
         add_race(w, i, p, first, bytes);
-        if (races && a->agent != FY_HOST) mark_racing(races, a, p);
+        if (races && a->agent != FY_HOST) mark_racing(&races[a->item], a, p);
     }
 }
 
@@ -114,7 +115,8 @@ void fy_launch_check(fy_launch *w, fy_races *races)
                                                       .tensor = a->tensor,
                                                       .agent = (uint16_t)a->agent,
                                                       .write = a->write,
-                                                      .bit = a->bit});
+                                                      .bit = a->bit,
+                                                      .item = a->item});
     }
     fy_order_unlock();
 }

@@ -21,7 +21,8 @@ typedef struct fy_access {
     int agent;        /* who accesses it; each end of a copy between cards is its own card's */
     uint32_t epoch;
     bool write;
-    uint8_t bit; /* of fy_races: 1 << input, or FY_RACE_OUT */
+    uint8_t bit;  /* of fy_races: 1 << input, or FY_RACE_OUT */
+    uint8_t item; /* of the work's list; 0 if it has none */
     fy_byte_range bytes;
 } fy_access;
 
@@ -32,17 +33,19 @@ typedef struct fy_launch {
     uint32_t id;
     int n, nfound;
     struct fy_data_race *found;
-    fy_access access[FY_MOST_ACCESSES];
+    fy_access *access; /* `own`, or the caller's: FY_MOST_ACCESSES of each item of a list */
+    fy_access own[FY_MOST_ACCESSES];
 } fy_launch;
 
 /* Call in this order: begin; add each access to access[] (fy_launch_tensor); check, before the work is launched: ticks
- * the streams' clocks, finds races (races may be NULL), adds the accesses to the histories; then done, with the seq of
- * the work's event (emits data_race), or failed, if it has none. */
+ * the streams' clocks, finds races (races may be NULL; else one for each item), adds the accesses to the histories;
+ * then done, with the seq of the work's event (emits data_race), or failed, if it has none. */
 static inline void fy_launch_begin(fy_launch *w, uint32_t id)
 {
     w->id = id;
     w->n = w->nfound = 0;
     w->found = NULL;
+    w->access = w->own;
 }
 void fy_launch_check(fy_launch *w, fy_races *races);
 void fy_launch_done(fy_launch *w, fy_site *at, uint64_t seq);

@@ -28,9 +28,10 @@ static bool access_of(const fy_tensor *x, int agent, bool write, uint8_t bit, fy
     return true;
 }
 
-void fy_launch_tensor(fy_launch *l, int agent, const fy_tensor *x, bool write, uint8_t bit)
+void fy_launch_tensor(fy_launch *l, int agent, const fy_tensor *x, bool write, uint8_t bit, int item)
 {
-    if (access_of(x, agent, write, bit, &l->access[l->n])) l->n++;
+    if (!access_of(x, agent, write, bit, &l->access[l->n])) return;
+    l->access[l->n++].item = (uint8_t)item;
 }
 
 void fy_host_access_tensor(fy_site *at, const fy_tensor *x, bool write, uint64_t seq)

@@ -123,7 +123,7 @@
         FIELD(op, STR, name, "add, matmul ...") \
         FIELD(op, DEV, device, "where it runs") \
         FIELD(op, OPT, stream, "stream of the card") \
-        FIELD(op, REFS, in, "what it reads") \
+        FIELD(op, REFS, in, "what it reads; a launch of a list: as many for each output, in their order") \
         FIELD(op, REFS, out, "what it writes; version is the one after the write") \
         FIELD(op, ENUM, dtype, "dtype of the computation") \
         FIELD(op, INT, flops, "floating point operations") \
