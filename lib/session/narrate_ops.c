@@ -142,6 +142,8 @@ void fy_narrate_answer(fy_narration *t)
 
 /* ---- work ---- */
 
+enum { MOST_NAMED = 3 }; /* of the tensors of a list */
+
 void fy_add_blocked(fy_narration *t, int64_t held)
 {
     if (held <= 0) return;
@@ -174,14 +176,37 @@ void fy_narrate_copy(fy_narration *t)
     end(t);
 }
 
+/* A launch of a list: "foreach_add into w, b, v and 17 more", and the bytes of all of them. */
+static void narrate_list(fy_narration *t, const fy_ev_op *e)
+{
+    fy_use made;
+    size_t n = 0;
+    int64_t bytes = 0;
+    fy_line_begin(t, "run");
+    fy_add_string(t->log, subject(t), e->name);
+    fy_text_str(subject(t), " into ");
+    for (; fy_event_use(&t->event, e->out, n, &made); n++) {
+        bytes += bytes_of(t, made.tensor);
+        if (n && n < MOST_NAMED) fy_text_str(subject(t), ", ");
+        if (n < MOST_NAMED) fy_add_label(t, subject(t), made.tensor);
+    }
+    if (n > MOST_NAMED) fy_text_printf(subject(t), " and %zu more", n - MOST_NAMED);
+    t->line.bytes = bytes;
+    fy_text_printf(rest(t), "one launch for %zu tensors, on ", n);
+    fy_add_device(rest(t), e->device);
+}
+
 void fy_narrate_op(fy_narration *t)
 {
     const fy_ev_op *e = &t->event.is.op;
-    fy_use made = {0};
+    fy_use made = {0}, second;
+    bool is_list = fy_event_use(&t->event, e->out, 1, &second);
+    for (size_t i = 0; fy_event_use(&t->event, e->out, i, &made); i++) clear_pending(t, made.tensor);
     fy_event_use(&t->event, e->out, 0, &made);
-    clear_pending(t, made.tensor);
-    fy_line_begin(t, e->in ? "run" : "make");
-    if (e->in) {
+    if (!is_list) fy_line_begin(t, e->in ? "run" : "make");
+    if (is_list) {
+        narrate_list(t, e);
+    } else if (e->in) {
         fy_add_label(t, subject(t), made.tensor);
         fy_text_str(subject(t), " = ");
         fy_add_string(t->log, subject(t), e->name);

@@ -15,17 +15,17 @@ static bool is_among(int i, const int *list, int n)
 }
 
 /* Distinct storages: an op may use one twice. */
-static int uses_of(const history *h, int first, int n, int out[8])
+static int uses_of(const history *h, int first, int n, int out[ACT_STORAGES])
 {
     int count = 0;
-    for (int i = 0; i < n && count < 8; i++) {
+    for (int i = 0; i < n && count < ACT_STORAGES; i++) {
         int s = h->uses[first + i].storage;
         if (s >= 0 && !is_among(s, out, count)) out[count++] = s;
     }
     return count;
 }
 
-int act_reads(const history *h, const act *a, int out[8])
+int act_reads(const history *h, const act *a, int out[ACT_STORAGES])
 {
     if (a->kind == FY_KIND_op) return uses_of(h, a->first_use, a->nin, out);
     bool host = a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer;
@@ -33,7 +33,7 @@ int act_reads(const history *h, const act *a, int out[8])
     return out[0] >= 0;
 }
 
-int act_writes(const history *h, const act *a, int out[8])
+int act_writes(const history *h, const act *a, int out[ACT_STORAGES])
 {
     if (a->kind == FY_KIND_op) return uses_of(h, a->first_use + a->nin, a->nout, out);
     out[0] = a->kind == FY_KIND_copy || a->kind == FY_KIND_host_write ? a->dst.storage : -1;
@@ -42,19 +42,19 @@ int act_writes(const history *h, const act *a, int out[8])
 
 bool act_wrote(const history *h, const act *a, int i)
 {
-    int list[8];
+    int list[ACT_STORAGES];
     return is_among(i, list, act_writes(h, a, list));
 }
 
 bool act_touches(const history *h, const act *a, int i)
 {
-    int list[8];
+    int list[ACT_STORAGES];
     return act_wrote(h, a, i) || is_among(i, list, act_reads(h, a, list));
 }
 
 bool act_reads_too(const history *h, const act *a, int i)
 {
-    int list[8];
+    int list[ACT_STORAGES];
     return act_wrote(h, a, i) && is_among(i, list, act_reads(h, a, list));
 }
 
@@ -161,7 +161,7 @@ int *by_storage(const history *h)
 
 void written_now(const history *h, int a, int *written_by)
 {
-    int list[8];
+    int list[ACT_STORAGES];
     for (int n = act_writes(h, &h->acts[a], list); n-- > 0;) written_by[list[n]] = a;
 }
 
@@ -175,7 +175,7 @@ typedef struct reading { /* by storage: reads by ops */
 static void note_readings(const history *h, reading *all)
 {
     id_map seen = {0};
-    int list[8];
+    int list[ACT_STORAGES];
     for (int i = 0; i < h->storage_count; i++) all[i].first = -1;
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];

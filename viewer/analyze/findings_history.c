@@ -207,7 +207,7 @@ static void add_copy(history *h, const fy_event *e)
 static int add_uses(history *h, const fy_event *e, fy_ref list, bool reads)
 {
     int n = 0;
-    for (fy_use u; n < 8 && fy_event_use(e, list, (size_t)n, &u); n++) {
+    for (fy_use u; n < ACT_STORAGES && fy_event_use(e, list, (size_t)n, &u); n++) {
         use *to = HISTORY_ADD(h, use);
         if (!to) return n;
         *to = (use){tensor_index(h, u.tensor), storage_index(h, u.storage)};

@@ -6,6 +6,7 @@
 
 #include "event_reader.h"
 #include "findings.h"
+#include "run_work.h"
 
 enum { WORTH_FREEING = 64 << 10 /* bytes: smaller storages are not reported */ };
 enum { MOST_CARDS = 63 }; /* devices are numbered as in the log: 0 the CPU, 1 cuda:0 */
@@ -129,9 +130,10 @@ int64_t whole(int64_t n);                        /* -1: absent */
 
 /* ---- queries (findings_ask.c) ---- */
 
-/* The distinct storages that an act reads, or writes: at most 8. Return how many. */
-int act_reads(const history *h, const act *a, int out[8]);
-int act_writes(const history *h, const act *a, int out[8]);
+/* The distinct storages that an act reads, or writes, such as those of a launch of a list. Return how many. */
+enum { ACT_STORAGES = FY_MOST_ITEMS * FY_ITEM_INPUTS };
+int act_reads(const history *h, const act *a, int out[ACT_STORAGES]);
+int act_writes(const history *h, const act *a, int out[ACT_STORAGES]);
 bool act_touches(const history *h, const act *a, int storage);
 bool act_wrote(const history *h, const act *a, int storage);
 bool act_reads_too(const history *h, const act *a, int storage); /* and writes it: in place */

@@ -57,7 +57,7 @@ static bool is_mismatch(const history *h, const act *a, bool with_cpu)
  * follows: it does not count, and made_of maps its result to its source. */
 static int *last_host_uses(const history *h, int *made_of)
 {
-    int *last = by_storage(h), list[8], made[8];
+    int *last = by_storage(h), list[ACT_STORAGES], made[ACT_STORAGES];
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         bool on_host =

@@ -116,7 +116,7 @@ static int root_of(island *all, int i)
 /* Joins the storages on cards that an act accesses; the first of them, or -1. */
 static int join_all(const history *h, island *all, const act *a)
 {
-    int list[16], n = act_reads(h, a, list), first = -1;
+    int list[2 * ACT_STORAGES], n = act_reads(h, a, list), first = -1;
     n += act_writes(h, a, list + n);
     for (int i = 0; i < n; i++) {
         if (list[i] < 0 || h->storages[list[i]].device <= 0) continue;

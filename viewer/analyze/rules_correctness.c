@@ -80,7 +80,7 @@ static void check_original(findings *f, const history *h, int i, int from, const
 
 void rule_stale_read(findings *f, const history *h)
 {
-    int *written_by = by_storage(h), *sent_to = by_storage(h), list[8];
+    int *written_by = by_storage(h), *sent_to = by_storage(h), list[ACT_STORAGES];
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         int n = a->kind == FY_KIND_copy && a->why == FY_WORD_user ? 0 : act_reads(h, a, list);

@@ -245,7 +245,7 @@ enum { THREADS = 64 };
 /* The card on which an act creates a tensor without operands on it: the program chose it. 0: none. */
 static int chosen_card(const history *h, const act *a)
 {
-    int list[8];
+    int list[ACT_STORAGES];
     if (a->kind == FY_KIND_copy) return a->dir == FY_WORD_h2d && a->why == FY_WORD_user ? a->dst.device : 0;
     bool fresh = a->kind == FY_KIND_op && a->nin == 0 && act_writes(h, a, list) == 1;
     return fresh && h->storages[list[0]].first_touch == a - h->acts ? a->device : 0;

@@ -72,7 +72,7 @@ static bool is_created_fresh(const history *h, int maker)
 {
     for (int steps = 0; maker >= 0 && steps < 8; steps++) {
         const act *a = &h->acts[maker];
-        int list[8];
+        int list[ACT_STORAGES];
         if (a->kind != FY_KIND_op || a->device != 0 || a->nin > 1) return false;
         if (a->nin == 0) return true;
         const storage *s = act_reads(h, a, list) == 1 ? &h->storages[list[0]] : NULL;
@@ -86,7 +86,7 @@ static bool is_created_fresh(const history *h, int maker)
 static void try_there(finding *x, const history *h, int maker, const act *copy)
 {
     static const char change[] = "created on the card";
-    int list[8];
+    int list[ACT_STORAGES];
     could_try(x, change, copy, REPLAY_LEAVE_OUT, 0);
     for (int steps = 0; maker >= 0 && steps < 8; steps++) {
         could_try(x, change, &h->acts[maker], REPLAY_ON_CARD, copy->dst.device);
@@ -121,7 +121,7 @@ void rule_created_then_moved(findings *f, const history *h)
 /* Does it fill page-locked memory from pageable memory? */
 static bool pins(const history *h, const act *a)
 {
-    int to[8], from[8];
+    int to[ACT_STORAGES], from[ACT_STORAGES];
     if (act_writes(h, a, to) != 1 || h->storages[to[0]].mem != FY_WORD_pinned || act_reads(h, a, from) != 1)
         return false;
     return a->kind != FY_KIND_host_write && h->storages[from[0]].mem == FY_WORD_pageable;

@@ -199,7 +199,7 @@ bool *unused_copies(const history *h)
         unused[i] = is_unused(h, a, wanted);
         bool copies_in_vain =
             a->kind == FY_KIND_copy && is_asked_for(a) && a->dst.storage >= 0 && !wanted[a->dst.storage];
-        int list[8];
+        int list[ACT_STORAGES];
         for (int n = copies_in_vain ? 0 : act_reads(h, a, list); n-- > 0;) wanted[list[n]] = true;
     }
     free(wanted);

@@ -148,22 +148,35 @@ static void set_add_uses(id_set *s, const fy_event *op, fy_ref list)
     for (size_t i = 0; fy_event_use(op, list, i, &u); i++) set_add(s, u.storage);
 }
 
-static bool set_has_use(const id_set *s, const fy_event *op, fy_ref list)
+static size_t use_count(const fy_event *op, fy_ref list)
 {
+    size_t n = 0;
+    for (fy_use u; fy_event_use(op, list, n, &u); n++) {
+    }
+    return n;
+}
+
+/* If op wrote into the set, adds what it read for that: a launch of a list computes each output from as many inputs, in
+ * the order of the outputs. Returns whether it did. */
+static bool step_back_op(const fy_event *op, id_set *s)
+{
+    const fy_ev_op *is = &op->is.op;
+    size_t outs = use_count(op, is->out), each = outs ? use_count(op, is->in) / outs : 0;
+    bool wrote = false;
     fy_use u;
-    for (size_t i = 0; fy_event_use(op, list, i, &u); i++)
-        if (set_has(s, u.storage)) return true;
-    return false;
+    for (size_t i = 0; fy_event_use(op, is->out, i, &u); i++) {
+        if (!set_has(s, u.storage)) continue;
+        wrote = true;
+        for (size_t k = i * each; k < (i + 1) * each && fy_event_use(op, is->in, k, &u); k++) set_add(s, u.storage);
+    }
+    return wrote;
 }
 
 /* If e wrote into the set, adds what it read. Returns whether e accessed the set. */
 static bool step_back(const fy_event *e, id_set *s)
 {
     switch (e->kind) {
-    case FY_KIND_op:
-        if (!set_has_use(s, e, e->is.op.out)) return false;
-        set_add_uses(s, e, e->is.op.in);
-        return true;
+    case FY_KIND_op: return step_back_op(e, s);
     case FY_KIND_copy:
         if (!set_has(s, e->is.copy.dst.storage)) return false;
         set_add(s, e->is.copy.src.storage);

@@ -38,7 +38,7 @@ typedef struct action_use {
     bool writes;
 } action_use;
 
-enum { ACTION_USES = 16 };
+enum { ACTION_USES = FY_MOST_ITEMS * (FY_ITEM_INPUTS + 1) }; /* of a launch of a list */
 
 int action_card(uint8_t device); /* 1: cuda:0 ...; 0: the host, or no device */
 action action_read(const trace *t, int i);

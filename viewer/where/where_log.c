@@ -204,8 +204,9 @@ static void fill(where *w, const fy_event *e, uint32_t id, uint32_t held, fillin
     int at = map_find(&w->storage_ids, held);
     if (at < 0) return;
     f.seq = e->seq, f.id = id, f.storage = at, f.done = NEVER, f.start = f.end = INT64_MAX;
+    bool first = !w->fillings.count || w->fillings.all[w->fillings.count - 1].seq != e->seq;
     int number = PUSH(w, fillings, f);
-    if (id) *map_at(&w->work_ids, id) = number;
+    if (id && first) *map_at(&w->work_ids, id) = number; /* the others of a list follow it */
 }
 
 static void add_copy(where *w, const fy_event *e)
@@ -229,7 +230,7 @@ static void add_op(where *w, const fy_event *e)
     fy_use one;
     for (size_t i = 0; fy_event_use(e, e->is.op.out, i, &one); i++) {
         write_into(w, e, one.storage);
-        if (!i) fill(w, e, e->is.op.id, one.storage, (filling){0});
+        fill(w, e, e->is.op.id, one.storage, (filling){0});
     }
 }
 
@@ -239,12 +240,14 @@ static void add_complete(where *w, const fy_event *e)
     int at = map_find(&w->work_ids, c->id);
     if (c->end > w->total) w->total = c->end;
     if (at < 0 || w->fillings.all[at].done != NEVER) return;
-    filling *f = &w->fillings.all[at];
-    f->done = e->seq;
-    f->start = c->start;
-    f->end = c->end > c->start ? c->end : c->start;
-    f->wire = c->wire == FY_ABSENT ? f->end - f->start : known(c->wire);
-    f->staging = known(c->staging);
+    for (uint64_t seq = w->fillings.all[at].seq; at < w->fillings.count && w->fillings.all[at].seq == seq; at++) {
+        filling *f = &w->fillings.all[at];
+        f->done = e->seq;
+        f->start = c->start;
+        f->end = c->end > c->start ? c->end : c->start;
+        f->wire = c->wire == FY_ABSENT ? f->end - f->start : known(c->wire);
+        f->staging = known(c->staging);
+    }
 }
 
 /* ---- the cards ---- */
