@@ -64,9 +64,30 @@ int main(void)
 }
 `;
 
-function recorded() {
-  const [code, binary, path, built] = [join(folder, 'calls.c'), join(folder, 'calls'), join(folder, 'calls.jsonl'), dirname(FERRY)];
-  writeFileSync(code, CALLS);
+// Launches of many tensors, which are queued when the call returns.
+const FOREACH = `#include <ferry.h>
+int main(void)
+{
+    fy_tensor *u = fy_ones((400000), .device = "cuda", .requires_grad = true);
+    fy_tensor *v = fy_ones((400000), .device = "cuda", .requires_grad = true);
+    fy_tensor *w = fy_ones((400000), .device = "cuda", .requires_grad = true);
+    fy_optimizer *o = fy_optim_adam((u, v, w), .lr = 0.5, .foreach = true);
+    FY_TIMES(i, 2) {
+        fy_zero_grad(o);
+        fy_backward(fy_sum(fy_add(fy_mul(u, v), w)));
+        fy_cuda_synchronize();
+        fy_step(o);
+        fy_mark("launched");
+    }
+    fy_cuda_synchronize();
+    fy_print(fy_narrow(fy_detach(v), 0, 0, 2));
+    fy_optimizer_free(o);
+}
+`;
+
+function recorded(name, program) {
+  const [code, binary, path, built] = [join(folder, `${name}.c`), join(folder, name), join(folder, `${name}.jsonl`), dirname(FERRY)];
+  writeFileSync(code, program);
   const core = execFileSync('make', ['-s', 'core-libs', `B=${built}`], { cwd: root, encoding: 'utf8' }).trim().split(/\s+/);
   execFileSync(process.env.CC ?? 'cc', ['-g', '-I', join(root, 'lib'), code, '-o', binary, `-L${built}`, '-lferry', ...core], { stdio: 'inherit', timeout: 60000 });
   execFileSync(binary, { env: { ...process.env, FERRY_TRACE: path, FERRY_GPU: 'sim' }, stdio: 'ignore', timeout: 60000 });
@@ -78,7 +99,7 @@ function runs() {
   if (known.length) return known;
   const scenes = readdirSync(`${root}tests/page/scenes`).filter((f) => f.endsWith('.jsonl'))
     .map((f) => [f, readFileSync(`${root}tests/page/scenes/${f}`, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line))]);
-  for (const [name, events] of [...logs(), ...scenes, ['calls', recorded()]]) {
+  for (const [name, events] of [...logs(), ...scenes, ['calls', recorded('calls', CALLS)], ['foreach', recorded('foreach', FOREACH)]]) {
     const path = join(folder, `${name.replace('.jsonl', '')}.jsonl`);
     const all = whole(events);
     writeFileSync(path, all.map((e) => `${JSON.stringify(e)}\n`).join(''));
@@ -163,6 +184,28 @@ check('copies are older or newer as on the page, and shared bytes are told', () 
   assert.match(ferry('kept', '--at', String(wrote), log).said, /newer copy: w in CPU RAM, at 0x1000/);
   assert.match(ferry('w', '--at', String(wrote), log).said, /older copy: kept in CPU RAM, at 0x2000/);
   assert.match(ferry('kept', log).said, /kept was in CPU RAM \(cpu\), at 0x2000; its bytes were freed at step \d/);
+});
+
+check('every tensor of one launch is told to be computed', () => {
+  const { run, path } = runs().find(({ name }) => name === 'foreach');
+  const seq = run.events.findIndex((e) => e.kind === 'op' && e.name === 'foreach_addcdiv');
+  const step = run.steps.findIndex((s) => s.from <= seq && s.to >= seq);
+  for (const name of ['u', 'v', 'w']) {
+    assert.match(ferry(name, '--at', String(step + 1), path).said, new RegExp(`its values are not there yet: the operation of event ${seq} `), name);
+    assert.doesNotMatch(ferry(name, '--at', String(run.steps.length), path).said, /not there yet/, name);
+  }
+  const now = instant(run, run.span(step)[1], run.steps[step].to);
+  assert.deepEqual(now.ops.find((op) => op.seq === seq).outs.length, 3);
+});
+
+check('explain and whatif read launches of many tensors', () => {
+  const { path } = runs().find(({ name }) => name === 'foreach');
+  const said = (...args) => spawnSync(FERRY, args, { cwd: folder, encoding: 'utf8' });
+  assert.equal(said('explain', path).status, 0);
+  const { status, stdout } = said('whatif', path);
+  assert.equal(status, 0);
+  const rows = stdout.split('\n').filter((line) => line.includes('%'));
+  assert.ok(rows.length > 2 && rows.every((line) => line.includes('100 %')), stdout);
 });
 
 check('an unknown name, step or file is said, with the closest', () => {

@@ -32,6 +32,13 @@ test('a simulated product says OpenBLAS stands in for cuBLAS', () => {
   assert.match(sentence({ ...op, device: 'cpu' }, names()), /, by cblas_sgemm\.$/);
 });
 
+test('a launch of many tensors says how many', () => {
+  const uses = [1, 2, 3, 4, 5].map((tensor) => ({ tensor, storage: tensor, version: 2 }));
+  const op = { kind: 'op', name: 'foreach_mul', device: 'cuda:0', kernel: 'foreach_mul_f32', in: uses, out: uses };
+  assert.match(sentence(op, names()), /^foreach_mul runs on .*for 5 tensors at once, into .*, .*, .* and 2 more, kernel foreach_mul_f32\.$/);
+  assert.equal(names().call(op), 'foreach_mul(5 tensors)');
+});
+
 test('the first use of a card says its one-time cost', () => {
   const n = names();
   const [first, other, next] = [['cuda:0', 2 << 20], ['cuda:1', 2 << 20], ['cuda:0', 20 << 20]]

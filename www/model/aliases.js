@@ -107,6 +107,7 @@ export function calledBy(sources, e) {
 export function callWords(sources, e, nameOf) {
   const { name, call } = calledBy(sources, e);
   const [ins, outs] = [list(e.in), list(e.out)].map((uses) => uses.map((use) => nameOf(use?.tensor)));
+  if (outs.length > 1) return `${name}(${outs.length} tensors)`;
   const inPlace = e.inplace || name.endsWith('_');
   const tensors = inPlace ? [...new Set([...outs, ...ins])] : ins;
   const args = call ? call.args.filter((arg) => !/^[.([{]/.test(arg)) : []; // neither options nor lists

@@ -39,7 +39,10 @@ const sayings = {
   segment_free: (e) => [`returns ${units.bytes(e.bytes)}`, `−${units.bytes(e.bytes)}`],
 };
 
-const into = (e, n) => (list(e.out).length ? ` → ${n.tensor(object(e.out[0]).tensor)}` : '');
+function into(e, n) {
+  const [first, ...others] = list(e.out).map((use) => n.tensor(object(use).tensor));
+  return first === undefined ? '' : ` → ${first}${others.length ? ` and ${others.length} more` : ''}`;
+}
 
 // What a wait ended with: the work on the card that was over then; else what the event names.
 function awaited(slice, e, run, lanes) {

@@ -317,8 +317,9 @@ function lineages() {
     if (held.has(from) && held.has(to)) held.set(to, numbered(held.get(from)));
   }
 
-  /** Of what a copy or an op writes, in the event learned last. */
+  /** Of what a copy or an op writes, in the event learned last; none for a launch of many tensors. */
   function of(e) {
+    if (list(e.out).length > 1) return -1;
     const written = e.kind === 'copy' ? object(e.dst) : object(list(e.out)[0]);
     return held.get(int(written.storage))?.index ?? held.get(int(object(e.src).storage))?.index ?? -1;
   }

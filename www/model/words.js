@@ -379,14 +379,15 @@ function copied(e, n, alloc = null) {
 
 /** alloc: the allocation of the result, if it is part of the same call. */
 function operated(e, n, alloc = null, read = list(e.in)) {
-  const ins = read.map((u) => n.used(u?.tensor, e));
-  const outs = list(e.out).map((u) => n.tensor(u?.tensor));
   const name = n.called(e);
+  const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
+  const outs = list(e.out).map((u) => n.tensor(u?.tensor));
+  if (outs.length > 1) return `${name} runs on ${processor(e.device)}${side(e)} for ${outs.length} tensors at once, into ${and(few(outs, 3))}${by}.`;
+  const ins = read.map((u) => n.used(u?.tensor, e));
   const inPlace = e.inplace || name.endsWith('_');
   const from = ins.length || inPlace ? ` of ${and(ins.length ? ins : outs)}` : '';
   const also = inPlace ? n.keepers(list(e.out)[0]?.tensor, e.seq) : [];
   const into = inPlace ? `in place${also.length ? `: ${and(few(also, 3))} ${also.length > 1 ? 'see' : 'sees'} it, too` : ''}` : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
-  const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
   return `${e.name ? name : 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
 
