@@ -9,6 +9,7 @@
 
 #include "composed.h"
 #include "device.h"
+#include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
@@ -154,14 +155,20 @@ static checked *add(fy_grad_scaler *s, const fy_optimizer *o)
     return &s->list[s->n++];
 }
 
+/* An op that no graph records, in the scope; in place if `out` is given. The scalar follows the operands (op.h). */
+static fy_tensor *compute(fy_site *at, int op, fy_tensor *out, fy_tensor *a, fy_arg b, double scalar)
+{
+    fy_call c = {.at = at, .op = op, .in = {fy_arg_tensor(a), b}, .out = out};
+    c.real[fy_ops[op].nin] = scalar;
+    fy_tensor *result = fy_compute(&c);
+    return out ? result : fy_scope_track(result);
+}
+
 /* Joins the gradient's largest absolute value to *largest; NaN wins. */
 static bool note_largest(fy_site *at, fy_tensor *g, fy_tensor **largest)
 {
-    fy_arg none = fy_arg_int(0);
-    fy_tensor *own = fy_optimizer_op(at, FY_OP_norm, NULL, fy_arg_tensor(g), none, none, INFINITY);
-    fy_tensor *both = own;
-    if (own && *largest)
-        both = fy_optimizer_op(at, FY_OP_maximum, NULL, fy_arg_tensor(*largest), fy_arg_tensor(own), none, 0);
+    fy_tensor *own = compute(at, FY_OP_norm, NULL, g, fy_arg_int(0), INFINITY), *both = own;
+    if (own && *largest) both = compute(at, FY_OP_maximum, NULL, *largest, fy_arg_tensor(own), 0);
     if (!both) return false;
     fy_tensor_release(at, *largest, FY_WORD_free);
     *largest = fy_tensor_retain(both);
@@ -183,7 +190,8 @@ static bool unscale(fy_site *at, fy_grad_scaler *s, const fy_optimizer *o)
         fy_tensor *g = fy_gradient_of(o->p[i].x);
         if (!g || fy_numel(g) == 0) continue;
         fy_scope scope = fy_scope_begin(at);
-        ok = note_largest(at, g, &c->largest[g->storage->dev->number]) && fy_scaled(at, g, g, inverse);
+        ok = note_largest(at, g, &c->largest[g->storage->dev->number]) &&
+             compute(at, FY_OP_mul, g, g, fy_arg_real(inverse), 0);
         fy_scope_end(&scope);
     }
     return ok;
