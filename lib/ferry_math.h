@@ -119,7 +119,8 @@
 
 #define fy_layer_norm(x, ...) FY_LAYER_NORM("fy_layer_norm", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
                                /* fy_layer_norm(x, (n)): (x - mean) / sqrt(variance + eps) over the last dimensions, of
-                                * these sizes; times .weight, plus .bias, both of these sizes. .eps: default 1e-5 */
+                                * these sizes; times .weight, plus .bias, both of these sizes and of x's dtype.
+                                * .eps: default 1e-5 */
 
 /* ---- products: both operands of one float dtype (no promotion); integers on the CPU only ---- */
 
