@@ -31,5 +31,5 @@ digits() { # built, and 95 of 100 new pictures told right, on the card; CI's mac
     gcc -std=gnu11 -O1 -Wall -Wextra -Wshadow -Wconversion -Werror -Ilib examples/digits.c -L"$B" -lferry $libs -o "$work/digits" &&
         "$work/digits" cuda >"$work/told" && cat "$work/told" && tail -1 "$work/told" | awk '{ exit !($3 >= 95) }'
 }
-holds "ten digits are learned on the card, from a loader with two workers" digits
+holds "ten digits are learned on the card from a loader" digits
 finish

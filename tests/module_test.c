@@ -43,7 +43,7 @@ static scale *own(void)
 
 /* ---- moving (C14.1, C14.3 to C14.6, C14.12) ---- */
 
-TEST(a_moved_module_keeps_its_parameters_and_an_optimizer_made_before)
+TEST(a_moved_module_keeps_parameters_and_an_earlier_optimizer)
 {
     (void)state;
     FY_SCOPE
@@ -269,7 +269,7 @@ TEST(dropout_drops_in_training_alone)
     }
 }
 
-TEST(an_error_in_a_layer_names_tensors_and_the_line_of_the_call)
+TEST(an_error_in_a_layer_names_tensors_and_the_call)
 {
     (void)state;
     FY_SCOPE
@@ -500,7 +500,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_moved_module_keeps_its_parameters_and_an_optimizer_made_before),
+        cmocka_unit_test(a_moved_module_keeps_parameters_and_an_earlier_optimizer),
         cmocka_unit_test(moving_a_linear_module_allocates_and_copies_twice),
         cmocka_unit_test(what_is_only_a_member_of_the_struct_stays_behind),
         cmocka_unit_test(only_tensors_of_float_types_are_converted),
@@ -509,7 +509,7 @@ int main(void)
         cmocka_unit_test(what_a_module_makes_on_the_way_is_freed),
         cmocka_unit_test(odd_results_of_a_forward_function_are_told),
         cmocka_unit_test(dropout_drops_in_training_alone),
-        cmocka_unit_test(an_error_in_a_layer_names_tensors_and_the_line_of_the_call),
+        cmocka_unit_test(an_error_in_a_layer_names_tensors_and_the_call),
         cmocka_unit_test(names_are_those_of_pytorch),
         cmocka_unit_test(a_name_or_tensor_that_cannot_be_held_is_told),
         cmocka_unit_test(a_module_owns_its_tensors_and_scopes_do_not),

@@ -102,7 +102,7 @@ test('what the program logs is a curve over the run', () => {
   assert.equal(curveWords(curve, 0)[0], 'loss: nothing logged yet; 4 numbers in all');
 });
 
-test('a number that is none leaves a gap in its curve', () => {
+test('no number leaves a gap in its curve', () => {
   const it = run({ run: 3 });
   it.take(0, [1, 'nan', 3].map((value, seq) => ({ seq, t: seq * 100, kind: 'scalar', th: 0, name: 'loss', value })));
   const [curve] = curvesOf(it);
@@ -110,7 +110,7 @@ test('a number that is none leaves a gap in its curve', () => {
   assert.equal(Number.isNaN(curve.points[1].value), true);
 });
 
-test('curves have rows under memory, and passes one over the lanes', () => {
+test('curves lie under memory, passes over the lanes', () => {
   const parts = { rows: [{ group: 'host', label: '', lanes: [] }], flags: false, memory: true, curves: 3, iterations: { rows: [], most: 1, passes: passesOf(loop) } };
   const plan = lanePlan(parts, 1000, 20);
   const bare = lanePlan({ ...parts, curves: 0, iterations: { rows: [], most: 1, passes: [] } }, 1000, 20);
@@ -124,7 +124,7 @@ test('curves have rows under memory, and passes one over the lanes', () => {
 
 const loader = scene('loader');
 
-test('workers have rows of their own, and the loop waits for a batch', () => {
+test('workers have rows, and the loop waits for a batch', () => {
   const lanes = lanesOf(loader);
   assert.deepEqual(lanes.rows().slice(0, 3).map((row) => row.label), ['thread 0', 'worker 0', 'worker 1']);
   const taken = loader.events.find((e) => e.kind === 'batch' && e.what === 'taken' && e.held > 0);
@@ -134,7 +134,7 @@ test('workers have rows of their own, and the loop waits for a batch', () => {
   assert.equal(label(slice, lane, loader, lanes), 'waits for batch 0');
 });
 
-test('of several threads the cost says that it is of all', () => {
+test('the cost of several threads says that it is', () => {
   const cost = { h2d: { copies: 0, bytes: 0, wire: 0, under: 0 }, d2h: { copies: 0, bytes: 0, wire: 0, under: 0 }, held: 300, own: 50, cpu: 1, gpu: 0, running: 0 };
   const waited = (t) => costLines({ t, cost }).find((line) => line.key === 'waited');
   assert.deepEqual(waited(400), { key: 'waited', figure: 'The program waited 250 ns', rest: '; 300 ns in Ferry calls, 400 ns in total' });
