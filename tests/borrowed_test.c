@@ -209,10 +209,11 @@ static bool is_listed(const char *name)
 
 /* The first argument of these is no tensor that they write into: it is the optimizer, the module or the list of
  * parameters whose gradients or flags they change. fy_clip_grad_norm_ gives a new tensor, the norm;
- * fy_module_requires_grad_ gives nothing. */
+ * fy_module_requires_grad_ gives nothing, fy_scaler_unscale_ tells whether it went well. */
 static bool takes_no_tensor(const char *name)
 {
-    return strcmp(name, "fy_clip_grad_norm_") == 0 || strcmp(name, "fy_module_requires_grad_") == 0;
+    return strcmp(name, "fy_clip_grad_norm_") == 0 || strcmp(name, "fy_module_requires_grad_") == 0 ||
+           strcmp(name, "fy_scaler_unscale_") == 0;
 }
 
 TEST(every_name_of_the_headers_that_ends_so_is_tried)

@@ -1,4 +1,5 @@
 /* layer_norm.c: fy_layer_norm: the op, which normalizes along one dimension, then weight and bias in one more. */
+#include "autocast.h"
 #include "composed.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -115,15 +116,27 @@ static fy_tensor *layer_norm(fy_site *at, fy_tensor *x, int dims, const fy_layer
     return y ? as(at, affine(at, y, &wide), d) : NULL;
 }
 
-fy_tensor *fy_layer_norm_at(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_norm_with o)
+static fy_tensor *checked(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_norm_with o)
 {
-    fy_session_start();
-    if (!fy_check(at, 0, x) || (o.weight && !fy_check(at, 2, o.weight)) || (o.bias && !fy_check(at, 2, o.bias)))
-        return NULL;
     if (!check_shapes(at, x, &shape, &o) || !check_dtypes(at, x, &o)) return NULL;
     fy_composed before = fy_compose((fy_composed){true, fy_name_for(at, NULL)});
     fy_scope scope = fy_scope_begin(at);
     fy_tensor *y = layer_norm(at, x, shape.ndim, &o);
     fy_compose(before);
     return fy_scope_track(fy_scope_end_with(&scope, y));
+}
+
+fy_tensor *fy_layer_norm_at(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_norm_with o)
+{
+    fy_tensor *given[] = {x, o.weight, o.bias};
+    fy_session_start();
+    if (!fy_check(at, 0, x) || (o.weight && !fy_check(at, 2, o.weight)) || (o.bias && !fy_check(at, 2, o.bias)))
+        return NULL;
+    if (!fy_autocast_is_on) return checked(at, x, shape, o);
+    if (!fy_autocast_take(at, FY_OP_layer_norm, 3, given)) return NULL;
+    o.weight = given[1];
+    o.bias = given[2];
+    fy_tensor *y = checked(at, given[0], shape, o);
+    fy_autocast_release(at, 3, given);
+    return y;
 }
