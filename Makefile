@@ -252,7 +252,7 @@ $(B)/tests/scarce_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,$(SC
 # Counts who opens and reads a log, and how.
 $(B)/tests/one_reading_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,fy_log_open fy_log_read fy_event_next)
 # Runs programs that PyTorch ran, and compares.
-ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
+ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_training oracle_compare)
 $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle/refused.txt"'
 $(B)/tests/oracle: $(ORACLE) $(B)/libferry.a
 	echo '  ld   $@'

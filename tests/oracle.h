@@ -59,6 +59,14 @@ fy_tensor *make_input(const program *p, const cJSON *tensor);
 /* oracle_ops.c: the table */
 const oracle_op *find_op(const char *name);
 
+/* oracle_training.c: optimizers. The parameter x[0] after a step with each of the gradients x[1] ... x[steps]; NULL
+ * after an error, or if .foreach gives other bytes. */
+typedef fy_optimizer *(*optimizer_of)(const cJSON *args, fy_trained what, bool foreach);
+fy_optimizer *sgd_of(const cJSON *args, fy_trained what, bool foreach);
+fy_optimizer *adam_of(const cJSON *args, fy_trained what, bool foreach);
+fy_optimizer *adamw_of(const cJSON *args, fy_trained what, bool foreach);
+fy_tensor *train_both(const cJSON *args, optimizer_of make, size_t steps, fy_tensor *const *x);
+
 /* oracle_compare.c: comparing */
 void complain(program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void compare_value(program *p, const char *of, const cJSON *expected, value got);

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "dtype.h"
 #include "oracle.h"
 
 #define AT(call) FY_AT(call, "")
@@ -417,76 +416,18 @@ static double real(const call *c, const char *name, double otherwise)
     return argument(c, name) ? real_of(argument(c, name)) : otherwise;
 }
 
-/* A parameter with these first values. */
-static fy_tensor *parameter(const call *c) { return fy_requires_grad_(fy_clone(tensor(c, 0))); }
-
-/* The parameters after one step a gradient; the last one, NULL after an error. */
-static fy_tensor *train(const call *c, size_t n, fy_tensor *const *w, fy_optimizer *o)
+/* The operands: the parameter's first values, then a gradient for each step. */
+static value trained(const call *c, optimizer_of make)
 {
-    bool ok = o;
-    for (int i = 1; ok && i < cJSON_GetArraySize(c->operands); i++) {
-        for (size_t k = 0; ok && k < n; k++) ok = fy_set_grad(w[k], tensor(c, i));
-        ok = ok && fy_step(o);
-    }
-    fy_tensor *after = ok ? fy_detach(w[n - 1]) : NULL;
-    fy_optimizer_free(o);
-    return after;
+    fy_tensor *x[64];
+    size_t n = (size_t)cJSON_GetArraySize(c->operands);
+    if (n > sizeof x / sizeof *x) return of_tensor(NULL);
+    for (size_t i = 0; i < n; i++) x[i] = tensor(c, (int)i);
+    return of_tensor(train_both(c->args, make, n - 1, x));
 }
-
-static bool have_same_bytes(fy_tensor *a, fy_tensor *b)
-{
-    a = fy_contiguous(fy_cpu(a));
-    b = fy_contiguous(fy_cpu(b));
-    return !fy_numel(a) || !memcmp(fy_data(a), fy_data(b), (size_t)fy_numel(a) * fy_dtype_size(fy_dtype_of(a)));
-}
-
-/* Trained alone and, with .foreach, as the second of two: both must give the same. */
-typedef fy_optimizer *(*optimizer_of)(const call *c, fy_trained what, bool foreach);
-static value train_both(const call *c, optimizer_of make)
-{
-    fy_tensor *w = parameter(c), *two[] = {parameter(c), parameter(c)};
-    fy_tensor *single = train(c, 1, &w, make(c, fy_trained_tensors(1, &w), false));
-    if (!single) return of_tensor(NULL);
-    fy_tensor *listed = train(c, 2, two, make(c, fy_trained_tensors(2, two), true));
-    return of_tensor(listed && have_same_bytes(single, listed) ? single : NULL);
-}
-
-static fy_optimizer *sgd_of(const call *c, fy_trained what, bool foreach)
-{
-    return fy_optim_sgd_at(AT("fy_optim_sgd"), what,
-                           (fy_sgd_opts){.lr = real(c, "lr", 1e-3),
-                                         .momentum = real(c, "momentum", 0),
-                                         .dampening = real(c, "dampening", 0),
-                                         .weight_decay = real(c, "weight_decay", 0),
-                                         .nesterov = flag(c, "nesterov"),
-                                         .maximize = flag(c, "maximize"),
-                                         .foreach = foreach,
-                                         .fy_end_ = ~0});
-}
-OP(sgd) { return train_both(c, sgd_of); }
-static fy_adam_opts adam_options(const call *c, double decay, bool foreach)
-{
-    const cJSON *betas = argument(c, "betas");
-    return (fy_adam_opts){.lr = real(c, "lr", 1e-3),
-                          .beta1 = betas ? real_of(cJSON_GetArrayItem(betas, 0)) : 0.9,
-                          .beta2 = betas ? real_of(cJSON_GetArrayItem(betas, 1)) : 0.999,
-                          .eps = real(c, "eps", 1e-8),
-                          .weight_decay = real(c, "weight_decay", decay),
-                          .amsgrad = flag(c, "amsgrad"),
-                          .maximize = flag(c, "maximize"),
-                          .foreach = foreach,
-                          .fy_end_ = ~0};
-}
-static fy_optimizer *adam_of(const call *c, fy_trained what, bool foreach)
-{
-    return fy_optim_adam_at(AT("fy_optim_adam"), what, adam_options(c, 0, foreach));
-}
-static fy_optimizer *adamw_of(const call *c, fy_trained what, bool foreach)
-{
-    return fy_optim_adamw_at(AT("fy_optim_adamw"), what, adam_options(c, 0.01, foreach));
-}
-OP(adam) { return train_both(c, adam_of); }
-OP(adamw) { return train_both(c, adamw_of); }
+OP(sgd) { return trained(c, sgd_of); }
+OP(adam) { return trained(c, adam_of); }
+OP(adamw) { return trained(c, adamw_of); }
 OP(clip_grad_norm_)
 {
     fy_tensor *w[2];

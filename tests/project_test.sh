@@ -29,7 +29,7 @@ checks_include_grade() {
     ! includes lessons/*/check.c | grep -vxE '(.*/)?grade\.h|std[a-z]+\.h|math\.h|string\.h|cjson/cJSON\.h'
 }
 kernels_include_shim() { # a kernel its shim alone; the shim what every floor needs
-    ! includes kernels/*.cu | grep -vxE 'kernel\.h|reduce\.h|math\.h' &&
+    ! includes kernels/*.cu | grep -vxE 'kernel\.h|reduce\.h|list\.h|math\.h' &&
         ! includes kernels/*.cc kernels/*.h | grep -vxE "kernel\.h|[a-z]+\.h|$(cd lib/base && echo *.h | tr ' ' '|')|(sys|valgrind|sanitizer)/[a-z_]+\.h"
 }
 page_stands_alone() { # the page loads nothing from other hosts and knows only events
