@@ -130,6 +130,9 @@ static void wrong_lists(const char *compiler, const char *flags)
         {"fy_randint((0, 9), (2), \"cuda\")", "options are given by name, with a dot in front: fy_randint("},
         {"fy_to(y, \"cuda\", true)", "options are given by name, with a dot in front: fy_to(x, "},
         {"fy_var(y, (0), true)", "options are given by name, with a dot in front: fy_var(x, (0), .keepdim = true)"},
+        {"(fy_tensor *)fy_optim_adam((y), .lr = 1, .beta1 = 0, .beta2 = 0, .eps = 1, .weight_decay = 0, .amsgrad = 0, "
+         ".maximize = 0, true)",
+         "options are given by name, with a dot in front: fy_optim_adam(net, .lr = 0.1)"},
         {"fy_add(NULL, y)", "expected a tensor or a number, not NULL"},
         {"fy_fill_(y, NULL)", "expected a tensor or a number, not NULL"},
         {"fy_mul(y, \"2\")", "expected a tensor or a number"},
