@@ -77,8 +77,9 @@ typedef struct fy_list {
     double real[FY_MAX_SCALARS];          /* as fy_call's */
 } fy_list;
 bool fy_perform_list(const fy_list *l); /* perform.c; false after an error */
-/* foreach.c: any number of tensors, n of each list, in as few launches as they fit into. out: NULL: new tensors, whose
- * references are the caller's, in `made`. False after an error: nothing was made then. */
+/* foreach.c: any number of tensors, n of each list, in as few launches as they fit into. The op is one whose kernel
+ * takes lists: its launcher begins with FOR_LIST (kernels/list.h). out: NULL: new tensors, whose references are the
+ * caller's, in `made`. False after an error: nothing was made then. */
 bool fy_foreach(fy_site *at, int op, size_t n, fy_tensor *const *const *in, const double *real, fy_tensor *const *out,
                 fy_tensor **made);
 /* May x be in a list with `like`? Both on one device, of one float dtype, the same sizes and strides, and no gaps. */
