@@ -11,9 +11,9 @@ none() { # none PATTERN FILE...: no line matches; shows those that do
     ! grep -nE "$pattern" "$@" /dev/null
 }
 
-seven_entries() {
+eight_entries() {
     diff <(ls | grep -vxE 'build|my' | sort) \
-        <(printf '%s\n' CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md kernels lessons lib tests viewer www)
+        <(printf '%s\n' CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md examples kernels lessons lib tests viewer www)
 }
 no_web_in_lib() { none '#[[:space:]]*include.*(viewer/|civetweb|cJSON|cjson)' lib/*.h lib/*/*.[ch] kernels/*; }
 no_web_in_archive() {
@@ -124,7 +124,7 @@ variables_documented() { # every variable that Ferry reads is in the README
     return $missing
 }
 
-holds "seven entries and what every project has" seven_entries
+holds "eight entries and what every project has" eight_entries
 holds "lib knows nothing of the web" no_web_in_lib
 holds "libferry.a needs no web library" no_web_in_archive
 holds "civetweb is the server's alone" civetweb_in_server_alone

@@ -10,6 +10,7 @@ import { int, list, object, text } from './fields.js';
 import { arrowsOf } from './lane_arrows.js';
 import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
+import { threadName } from './threads.js';
 
 const ENGINES = ['h2d', 'compute', 'd2h'];
 
@@ -33,7 +34,6 @@ function lanes(run) {
     if (e.kind === 'copy' || e.kind === 'op') begin(run.timeline.worksIssued(seq, seq)[0]);
     if (e.kind === 'complete') end(e.id);
     if (e.held > 0) call(e, seq);
-    if (e.kind === 'batch' && int(e.th) > 0) threadOf(int(e.th)).worker = int(e.worker);
     if (e.kind === 'mark' && text(e.text)) self.marks.push({ seq, t: run.timeline.timeOf(seq), text: e.text });
     if (e.kind === 'event_wait' || (e.kind === 'sync' && e.scope === 'event')) held.add(seq);
     if (e.kind === 'data_race') for (const side of [e.a, e.b]) self.races.set(int(side, -1), seq);
@@ -102,8 +102,8 @@ function lanes(run) {
   }
 
   const rowOf = (group, label, ...lanes) => ({ group, label, lanes });
-  const threadName = (one) => (threads.size < 2 ? '' : one.worker === undefined ? `thread ${one.thread}` : `worker ${one.worker}`);
-  const threadRows = () => [...threads.values()].map((one) => rowOf('host', threadName(one), one));
+  const nameOf = (one) => (threads.size > 1 ? threadName(run, one.thread) : '');
+  const threadRows = () => [...threads.values()].map((one) => rowOf('host', nameOf(one), one));
   const peerRows = () => [...peers.values()].map((one) => rowOf('cards', one.pair.replaceAll('cuda:', ''), one));
   const enginesOf = (card) => ENGINES.map((name) => card.engines.get(name)).filter(Boolean);
 

@@ -9,7 +9,6 @@ import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
 
 const DOES = new Set(['op', 'copy', 'host_write', 'host_read', 'mark', 'event_record']); // what an iteration may begin with
-const COPIES = /^fy_(to|cuda|cpu|copy_|item|print|log_scalar|pin_memory)$/; // calls that a copy may be of
 const NEAR = 64; // iterations that are looked at for one event
 
 /** The loops of a program's text: [{first, last}], lines, an outer one before those in it. */
@@ -37,9 +36,11 @@ function loops(run) {
   const files = new Map(); // path -> {text, lines: line -> the loops around it, the outermost first}
   const threads = new Map(); // th -> the functions that it is in: {name, inside: the loops that it is in there, base}
   const iterations = []; // of all loops, in order
+  const names = new Map(); // of tensors
   const self = { add, at, all: [] };
 
   function add(e, seq) {
+    if (e.kind === 'tensor') names.set(int(e.tensor), text(e.name));
     if (e.kind === 'source') files.set(text(e.path), linesOf(text(e.text)));
     if (!(e.line > 0) || e.kind === 'complete' || e.kind === 'graph') return; // a backward pass names lines that the program is not at
     const file = files.get(text(e.file));
@@ -77,6 +78,8 @@ function loops(run) {
     begin(inside[depth], seq);
   }
 
+  // Two copies of a line are told apart by what they make.
+  const signOf = (e) => `${e.kind} ${e.kind === 'copy' ? names.get(int(e.dst?.tensor)) ?? '' : e.name ?? ''} ${e.line}`;
   const opened = (site, loop) => ({ site, loop, last: 0, sign: '', seq: 0, again: 0 });
 
   // Does event e begin another iteration? inner: the loop in it that the program was in, and still is.
@@ -86,7 +89,7 @@ function loops(run) {
     if (!DOES.has(e.kind) || signOf(e) !== one.sign || run.stepOf(seq) === run.stepOf(one.seq)) return false;
     one.seq = seq;
     one.again++;
-    const calls = callsIn(source, e.line).filter(({ name }) => (e.kind === 'copy' ? COPIES.test(name) : name.replace(/^fy_|_$/g, '') === e.name));
+    const calls = callsIn(source, e.line).filter(({ name }) => name.replace(/^fy_|_$/g, '') === e.name);
     return one.again >= Math.max(1, calls.length);
   }
 
@@ -131,8 +134,6 @@ function loops(run) {
 
 // What FY_TIMES frees at the end of an iteration, in the line of its head, belongs to that iteration.
 const endsScope = (e, { site }) => (e.kind === 'drop' || e.kind === 'free') && e.line === site.first;
-
-const signOf = (e) => `${e.kind} ${e.name ?? ''} ${e.line}`;
 
 function linesOf(source) {
   const lines = new Map();

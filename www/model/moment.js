@@ -3,6 +3,7 @@
 
 import { int } from './fields.js';
 import { lostWords } from './reach.js';
+import { threadName } from './threads.js';
 import * as units from './units.js';
 import { after, and, awaited, memoryName, processor, sentence, stream, wayOf } from './words.js';
 
@@ -13,7 +14,7 @@ const NAMED = 3; // works that are named; of more, the number
 export function momentSentence(run, now) {
   const { events } = run;
   const names = run.names.at(now.seq);
-  const hosts = now.threads.map((call) => hostSentence(call, names));
+  const hosts = now.threads.map((call) => hostSentence(run, call, names));
   const own = new Set(now.threads.map((call) => call.seq));
   const works = [...now.copies, ...now.ops].filter((w) => !own.has(w.seq));
   if (!hosts.length) hosts.push(between(run, now, events[now.seq], names));
@@ -28,21 +29,22 @@ export function wrongAt({ events, names, steps, stepOf }, { seq }) {
   return found ? sentence(found, names) : '';
 }
 
-const who = ({ th, event }) => {
+const who = (run, { th, event }) => {
   const line = int(event.line) > 0 ? `ine ${event.line}` : '';
-  if (th) return `Thread ${th}${line ? `, at l${line},` : ''}`;
+  const name = th ? threadName(run, th) : '';
+  if (th) return `${name[0].toUpperCase()}${name.slice(1)}${line ? `, at l${line},` : ''}`;
   return line ? `L${line}` : 'The program';
 };
 
-function hostSentence(call, names) {
+function hostSentence(run, call, names) {
   const { event: e } = call;
   if (e.kind === 'copy') {
     const verb = e.was_async ? 'issues a copy:' : 'waits while';
-    return `${who(call)} ${verb} ${moved(e, names)}${after(wayOf(e))}.`;
+    return `${who(run, call)} ${verb} ${moved(e, names)}${after(wayOf(e))}.`;
   }
-  if (e.kind === 'sync') return `${who(call)} waits for ${awaited(e)}.`;
-  if (e.kind === 'op') return `${who(call)} ${!e.device || e.device === 'cpu' ? 'computes' : 'launches'} ${e.name ?? 'an operation'} on ${processor(e.device)}.`;
-  return `${who(call).replace(/,$/, '')}: ${sentence(e, names)}`;
+  if (e.kind === 'sync') return `${who(run, call)} waits for ${awaited(e)}.`;
+  if (e.kind === 'op') return `${who(run, call)} ${!e.device || e.device === 'cpu' ? 'computes' : 'launches'} ${e.name ?? 'an operation'} on ${processor(e.device)}.`;
+  return `${who(run, call).replace(/,$/, '')}: ${sentence(e, names)}`;
 }
 
 const moved = (e, names) => `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go from ${memoryName(e.src?.device)} to ${memoryName(e.dst?.device)}`;

@@ -46,7 +46,18 @@ function drawCurve(c, { theme: th, t, plan: { track, width } }, curve, place, at
   c.stroke();
   const spaced = curve.points.length < 2 || at.x(curve.points.at(-1).t) - at.x(curve.points[0].t) > FREE * (curve.points.length - 1) * 0.3;
   for (const point of curve.points) drawPoint(c, th, at.x(point.t), Number.isFinite(point.value) ? y(point.value) : null, place, spaced);
+  drawScale(c, th, curve, track, place, at.part);
   drawNow(c, th, curve.points[curve.at(t)], at.x(t), track, place, (point) => ({ x: at.x(point.t), y: y(point.value) }));
+}
+
+// Its highest and lowest number; and that it is the whole run, where the lanes show a part.
+function drawScale(c, th, { low, high }, track, { y, h }, part) {
+  const style = { font: `11px ${th.sans}`, color: th.soft, align: 'right' };
+  const right = track.x + track.w - 4;
+  if (part) text(c, 'the whole run', track.x + 4, y + h - 8, { ...style, align: 'left' });
+  if (!(high > low)) return;
+  text(c, `≤ ${units.value(high)}`, right, y + 8, style);
+  text(c, `≥ ${units.value(low)}`, right, y + h - 8, style);
 }
 
 // What is still to come is paler; the number now is a dot.
