@@ -224,7 +224,7 @@ static bool read_largest(fy_site *at, checked *c)
     if (c->is_read) return true;
     for (int d = 0; d < fy_dev_count(); d++) {
         if (!c->largest[d]) continue;
-        if (!fy_take_item(at, c->largest[d], &largest)) return false;
+        if (!fy_take_number(at, c->largest[d], &largest)) return false;
         c->overflowed |= !isfinite(largest.real);
         any = true;
     }

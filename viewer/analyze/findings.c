@@ -40,7 +40,12 @@ static const struct {
     {{"device-sync-in-loop", "a wait for the whole card in every step", FINDING_WASTE}, rule_device_sync},
     {{"missed-overlap", "a copy and independent work ran one after the other", FINDING_WASTE}, rule_missed_overlap},
     {{"leak", "memory that grows with every iteration", FINDING_WASTE}, rule_leak},
+    {{"graph-kept", "a result kept in every iteration with its graph", FINDING_WASTE}, rule_graph_kept},
+    {{"graph-unused", "a graph that no backward pass uses", FINDING_WASTE}, rule_graph_unused},
+    {{"trained-elsewhere", "a leaf on the CPU whose copy on the card is used", FINDING_WASTE}, rule_trained_elsewhere},
     {{"small-view-keeps-all", "a small view that keeps a large storage allocated", FINDING_WASTE}, rule_small_view},
+    {{"autocast-without-gain", "casts that cost more than 16-bit operations saved", FINDING_HINT},
+     rule_autocast_without_gain},
     {{"not-the-current-card", "created on a card that is not the current one", FINDING_HINT}, rule_other_card},
     {{"current-device-not-restored", "the current card is left changed", FINDING_HINT}, rule_device_not_restored},
 };

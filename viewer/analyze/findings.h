@@ -34,7 +34,7 @@ typedef struct finding {
     int line, times;           /* line 0: unknown; times: how often it happened there */
     int64_t seq;               /* of the first event that shows it */
     int64_t ns, bytes;         /* the cost; 0: none, or unknown */
-    char what[480], fix[320];  /* the first occurrence, in a sentence or two; what to do */
+    char what[640], fix[320];  /* the first occurrence, in a sentence or two; what to do */
     const char *change; /* what `ferry whatif` and the page can try: "without the second copies"; NULL: nothing */
     char no_try[200];   /* why they cannot, where they could be expected to; "": nothing is said */
     replay_edit *edits; /* likewise, as changes of events; in no order */

@@ -13,7 +13,7 @@ int history_site(history *h, const fy_event *e)
     if (*at >= 0) return *at;
     place *s = HISTORY_ADD(h, site);
     if (!s) return -1;
-    *s = (place){.file = file, .line = (int)e->line};
+    *s = (place){.file = file, .line = (int)e->line, .fn = name_index(h, fy_event_bytes(e, e->fn))};
     return *at = h->site_count - 1;
 }
 

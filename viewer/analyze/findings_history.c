@@ -11,13 +11,12 @@
 
 /* ---- events ---- */
 
-/* A new act with its seq, site and thread; the caller fills in the rest. */
-static act *add_act(history *h, const fy_event *e)
+act *history_act(history *h, const fy_event *e)
 {
     act *a = HISTORY_ADD(h, act);
     if (!a) return NULL;
-    *a = (act){.seq = (int64_t)e->seq, .kind = e->kind, .site = history_site(h, e), .thread = e->th};
-    a->device = a->stream = a->name = -1;
+    *a = (act){.seq = (int64_t)e->seq, .kind = e->kind, .site = history_site(h, e), .thread = e->th, .t = e->t};
+    a->device = a->stream = a->name = a->node = -1;
     a->src = a->dst = (side){-1, -1, -1, -1};
     return a;
 }
@@ -62,10 +61,11 @@ static void add_device(history *h, json d)
     h->device[n].capacity = figure(d, "capacity");
     h->device[n].call_overhead = figure(model, "call_overhead");
     h->device[n].launch_overhead = figure(model, "launch_overhead");
-    if (n) return;
-    h->host.flops = (double)figure(model, "flops_f32");
-    h->host.bandwidth = (double)figure(model, "memory_bandwidth");
-    h->host.overhead = figure(model, "call_overhead");
+    h->device[n].model = (figures){.flops = (double)figure(model, "flops_f32"),
+                                   .bandwidth = (double)figure(model, "memory_bandwidth"),
+                                   .overhead = figure(model, "call_overhead"),
+                                   .latency = figure(model, "kernel_latency")};
+    if (n == 0) h->host = h->device[0].model;
 }
 
 static void add_session(history *h, const fy_event *e)
@@ -90,7 +90,7 @@ static void add_alloc(history *h, const fy_event *e)
 {
     const fy_ev_alloc *is = &e->is.alloc;
     int *at = is->storage ? map_at(&h->storage_ids, is->storage) : NULL;
-    act *a = at ? add_act(h, e) : NULL;
+    act *a = at ? history_act(h, e) : NULL;
     storage *s = a ? HISTORY_ADD(h, storage) : NULL;
     if (!s) return;
     a->device = device_index(is->device);
@@ -112,7 +112,7 @@ static void add_alloc(history *h, const fy_event *e)
 
 static void add_free(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->bytes = amount(e->is.free.bytes);
     a->dst.storage = storage_index(h, e->is.free.storage);
@@ -155,7 +155,7 @@ static void add_tensor(history *h, const fy_event *e)
     const fy_ev_tensor *is = &e->is.tensor;
     int64_t numel = 1, ignored = 1;
     int *at = is->tensor ? map_at(&h->tensor_ids, is->tensor) : NULL;
-    act *a = at ? add_act(h, e) : NULL;
+    act *a = at ? history_act(h, e) : NULL;
     tensor *x = a ? HISTORY_ADD(h, tensor) : NULL;
     if (!x) return;
     a->device = device_index(is->device);
@@ -163,6 +163,7 @@ static void add_tensor(history *h, const fy_event *e)
     a->dst.tensor = *at = h->tensor_count - 1;
     *x = (tensor){.storage = a->dst.storage, .site = a->site, .dtype = is->dtype};
     x->made = h->act_count - 1;
+    x->saver = x->dropped = -1;
     x->view_of = tensor_index(h, is->view_of);
     x->name = name_index(h, fy_event_bytes(e, is->name));
     x->offset = amount(is->offset);
@@ -184,7 +185,7 @@ static void note_work(history *h, uint32_t id)
 static void add_copy(history *h, const fy_event *e)
 {
     const fy_ev_copy *is = &e->is.copy;
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->src = side_of(h, is->src);
     a->dst = side_of(h, is->dst);
@@ -219,10 +220,11 @@ static int add_uses(history *h, const fy_event *e, fy_ref list, bool reads)
 static void add_op(history *h, const fy_event *e)
 {
     const fy_ev_op *is = &e->is.op;
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->device = device_index(is->device);
     a->stream = stream_index(is->stream);
+    a->type = is->dtype;
     a->flops = amount(is->flops);
     a->bytes = amount(is->bytes);
     a->held = amount(is->held);
@@ -251,7 +253,7 @@ static void add_complete(history *h, const fy_event *e)
 /* The program read or wrote a tensor on the host. */
 static act *add_access(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id)
 {
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return NULL;
     a->dst.tensor = tensor_index(h, tensor_id);
     a->dst.storage = storage_index(h, storage_id);
@@ -283,12 +285,22 @@ static void add_lesson_access(history *h, const fy_event *e, uint32_t tensor_id,
 static void add_error(history *h, const fy_event *e)
 {
     const fy_ev_error *is = &e->is.error;
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->src.version = (int64_t)is->caused_by - 1;
     a->name = name_index(h, fy_event_bytes(e, is->code));
     a->message = name_index(h, fy_event_bytes(e, is->message));
     a->hint = name_index(h, fy_event_bytes(e, is->hint));
+    a->call = name_index(h, fy_event_bytes(e, is->call));
+    a->first_use = h->use_count;
+    uint32_t id;
+    for (size_t n = 0; n < 8 && fy_event_id(e, is->operands, n, &id); n++) {
+        use *to = HISTORY_ADD(h, use);
+        if (!to) break;
+        int x = tensor_index(h, id);
+        *to = (use){x, x >= 0 ? h->tensors[x].storage : -1};
+        a->nin++;
+    }
 
     int *to = &a->src.device; /* the first two devices that the message names: src, then dst */
     for (const char *p = a->message >= 0 ? h->names[a->message] : ""; *p && to; p++) {
@@ -301,7 +313,7 @@ static void add_error(history *h, const fy_event *e)
 
 static void add_mark(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->start = whole(e->is.mark.now);
     a->name = name_index(h, fy_event_bytes(e, e->is.mark.text));
@@ -310,16 +322,17 @@ static void add_mark(history *h, const fy_event *e)
 
 static void add_drop(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->dst.tensor = tensor_index(h, e->is.drop.tensor);
     a->why = e->is.drop.why;
+    if (a->dst.tensor >= 0) h->tensors[a->dst.tensor].dropped = h->act_count - 1;
 }
 
 static void add_data_race(history *h, const fy_event *e)
 {
     const fy_ev_data_race *is = &e->is.data_race;
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->type = is->type;
     a->bytes = amount(is->bytes);
@@ -331,7 +344,7 @@ static void add_data_race(history *h, const fy_event *e)
 static void add_oom(history *h, const fy_event *e)
 {
     const fy_ev_oom *is = &e->is.oom;
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return;
     a->device = device_index(is->device);
     a->bytes = amount(is->asked);
@@ -344,7 +357,7 @@ static void add_oom(history *h, const fy_event *e)
 /* A call that concerns a card, or one of its streams. */
 static act *add_call(history *h, const fy_event *e, uint8_t device, int64_t stream)
 {
-    act *a = add_act(h, e);
+    act *a = history_act(h, e);
     if (!a) return NULL;
     a->device = device_index(device);
     a->stream = stream_index(stream);
@@ -438,6 +451,11 @@ void history_add(history *h, const fy_event *e)
     case FY_KIND_error: add_error(h, e); break;
     case FY_KIND_mark: add_mark(h, e); break;
     case FY_KIND_batch: add_batch(h, e); break;
+    case FY_KIND_graph: history_add_graph(h, e); break;
+    case FY_KIND_backward: history_add_backward(h, e); break;
+    case FY_KIND_scalar: history_act(h, e); break;
+    case FY_KIND_grad: history_add_grad(h, e); break;
+    case FY_KIND_mode: history_add_mode(h, e); break;
     case FY_KIND_end: add_end(h, e); break;
     case FY_KIND_log_full: h->full = true; /* fall through */
     case FY_KIND_lost: h->cut = true; break;
@@ -449,12 +467,13 @@ void history_free(history *h)
 {
     for (int i = 0; i < h->name_count; i++) free(h->names[i]);
     for (int i = 0; i < h->source_room; i++) free(h->sources[i]);
-    void *lists[] = {h->acts, h->uses, h->tensors, h->storages, h->sites, h->names, h->sources};
+    void *lists[] = {h->acts, h->uses, h->tensors, h->storages, h->sites, h->nodes, h->edges, h->names, h->sources};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
     map_free(&h->tensor_ids);
     map_free(&h->storage_ids);
     map_free(&h->work_ids);
     map_free(&h->site_ids);
+    map_free(&h->node_ids);
     map_free(&h->name_ids);
     *h = (history){0};
 }

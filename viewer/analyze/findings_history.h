@@ -13,6 +13,7 @@ enum { MOST_CARDS = 63 }; /* devices are numbered as in the log: 0 the CPU, 1 cu
 
 typedef struct place {
     int file, line; /* file: index into h->names */
+    int fn;         /* the function, likewise; -1 */
     bool loads;     /* a loop over a data loader */
 } place;
 
@@ -25,19 +26,22 @@ typedef struct act { /* an event that rules look at */
     int64_t seq;
     uint8_t kind;                        /* FY_KIND_copy ... */
     uint8_t dir, route, why, cast, type; /* FY_WORD_...; type: of a data race, the scope of a sync, the via of a host
-                                            access, the mem of a segment; mark: `at` for a reading of the clock */
+                                            access, the mem of a segment, the dtype of an op, the what of a graph
+                                            or a backward;
+                                            mark: `at` for a reading of the clock; mode: begin or end */
     bool async, was_async, completed;
     int site, thread, device, stream;
-    int64_t bytes, held;
+    int64_t t, bytes, held;
     int64_t start, end; /* ns; segment, segment_free, alloc: addresses; mark: start is the clock's reading */
     int64_t wire, staging, overhead;
-    side src, dst;       /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
-                            src.version: the seq that a data race or an error refers to; src.device, dst.device:
-                            of an error, the first two devices in its message */
-    int name, first_use; /* op; name: index into h->names: also a data race's fix, an error's code, a mark's text */
-    int message, hint;   /* error: index into h->names */
-    int nin, nout;       /* op: its uses from first_use, inputs before outputs */
-    int64_t flops;       /* op */
+    side src, dst;           /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
+                                src.version: the seq that a data race or an error refers to; src.device, dst.device:
+                                of an error, the first two devices in its message; grad: the leaf, its gradient */
+    int name, first_use;     /* op; name: index into h->names: also a data race's fix, an error's code, a mark's text */
+    int message, hint, call; /* error: index into h->names */
+    int nin, nout;           /* op: its uses from first_use, inputs before outputs; error: its operands, nin of them */
+    int node;                /* graph */
+    int64_t flops;           /* op */
     int64_t free, largest, in_use, reserved; /* oom; in_use: allocated */
 } act;
 
@@ -48,6 +52,7 @@ typedef struct use {
 typedef struct tensor {
     int storage, site, view_of, made; /* made: the act that created it */
     int name;                         /* index into h->names; -1 */
+    int saver, dropped;               /* the node that keeps this handle for a gradient; the act that freed it; -1 */
     int64_t offset, bytes;            /* bytes of its elements; 0: unknown */
     uint64_t layout;                  /* hash of offset, shape and strides: equal ones view the same elements */
     uint8_t dtype;                    /* FY_WORD_float32 ... */
@@ -65,14 +70,26 @@ typedef struct storage {
     int last_read, last_out;              /* last_out: the last copy of it to another device */
 } storage;
 
-typedef struct figures { /* of the modelled host; 0: not in the log */
+typedef struct node {     /* of the autograd graph */
+    int made, last_run;   /* acts; last_run: the last backward pass that ran it; -1 */
+    int site, op, tensor; /* op: index into h->names; tensor: the result */
+    int first_edge, nedges;
+    bool is_leaf;
+} node;
+
+typedef struct edge { /* to the node of an operand; -1: it needs no gradient */
+    int node;
+} edge;
+
+typedef struct figures { /* of a modelled device; 0: not in the log */
     double flops, bandwidth;
-    int64_t overhead;
+    int64_t overhead, latency; /* latency: of a kernel */
 } figures;
 
 typedef struct card_seen {
     int64_t capacity, live, peak;
     int64_t call_overhead, launch_overhead;
+    figures model;
 } card_seen;
 
 typedef struct id_map { /* open addressing; key 0: a free slot */
@@ -87,10 +104,12 @@ typedef struct history {
     tensor *tensors;
     storage *storages;
     place *sites;
+    node *nodes;
+    edge *edges;
     char **names, **sources; /* interned strings; by name index of a file: its text, or NULL */
-    int act_count, use_count, tensor_count, storage_count, site_count, name_count;
-    int act_room, use_room, tensor_room, storage_room, site_room, name_room, source_room;
-    id_map tensor_ids, storage_ids, work_ids, site_ids, name_ids;
+    int act_count, use_count, tensor_count, storage_count, site_count, node_count, edge_count, name_count;
+    int act_room, use_room, tensor_room, storage_room, site_room, node_room, edge_room, name_room, source_room;
+    id_map tensor_ids, storage_ids, work_ids, site_ids, node_ids, name_ids;
     card_seen device[MOST_CARDS + 1];
     figures host;
     bool measured, ended, cut, full, too_long; /* cut: events are missing; full: the log's limit was reached */
@@ -99,6 +118,8 @@ typedef struct history {
 
 /* Adds one event; events come in order of seq. */
 void history_add(history *h, const fy_event *e);
+/* A new act with its seq, site and thread; the caller fills in the rest. NULL: too many. */
+act *history_act(history *h, const fy_event *e);
 void history_free(history *h);
 
 /* ---- findings_index.c ---- */
@@ -127,6 +148,22 @@ int device_index(uint8_t device);                /* -1: none, or above MOST_CARD
 int stream_index(int64_t stream);                /* -1: none */
 int64_t amount(int64_t n);                       /* 0: absent or invalid */
 int64_t whole(int64_t n);                        /* -1: absent */
+
+/* ---- findings_graph.c ---- */
+
+void history_add_graph(history *h, const fy_event *e);
+void history_add_backward(history *h, const fy_event *e);
+void history_add_grad(history *h, const fy_event *e);
+void history_add_mode(history *h, const fy_event *e);
+/* The CPU tensor, if any, for which a call failed (act i) because fy_module_to had moved other tensors to the card, but
+ * not this one: *move is the act that copied one of those. -1: no such error. */
+int left_behind(const history *h, int i, int *move);
+bool is_step(const history *h, const act *error); /* did a call of fy_step fail? */
+int node_edge(const history *h, int node, int i); /* the node of operand i, unless it is a leaf; -1 */
+/* By storage: does a leaf that requires grad view it, or did, before fy_module_to? The caller frees it. */
+bool *leaf_storages(const history *h);
+/* By tensor: the act by which fy_module_to put another in its place; -1. The caller frees it. */
+int *module_moves(const history *h);
 
 /* ---- queries (findings_ask.c) ---- */
 
@@ -198,6 +235,8 @@ rule rule_converts_late, rule_created_then_moved, rule_pin_once, rule_pinned_eac
 rule rule_blocking_pageable, rule_many_small, rule_copies_cost_more;
 /* rules_sync.c */
 rule rule_hidden_sync, rule_device_sync, rule_missed_overlap;
+/* rules_training.c */
+rule rule_graph_kept, rule_graph_unused, rule_trained_elsewhere, rule_autocast_without_gain;
 /* rules_memory.c */
 rule rule_leak, rule_small_view, rule_other_card, rule_device_not_restored;
 

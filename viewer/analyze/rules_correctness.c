@@ -37,7 +37,8 @@ void rule_data_race(findings *f, const history *h)
 
 /* ---- stale reads ---- */
 
-static void stale(findings *f, const history *h, int i, int older, int newer)
+/* leaf: do gradients arrive at what changed? */
+static void stale(findings *f, const history *h, int i, int older, int newer, bool leaf)
 {
     const act *a = &h->acts[i], *w = &h->acts[newer];
     char line[96], card[16];
@@ -46,13 +47,16 @@ static void stale(findings *f, const history *h, int i, int older, int newer)
     int device = w->kind == FY_KIND_copy ? w->dst.device : w->device < 0 ? 0 : w->device;
     say_what(x, "this reads an outdated copy: the one on %s was changed at %s, and the change was never copied here.",
              device_name(device, card), line_of(h, w->site, a->site, line));
-    say_fix(x, "copy again after the change, or read the newer copy; ignore this if you want the old values");
+    if (leaf && device == 0 && h->storages[older].device > 0)
+        say_fix(x, "the original is a leaf: an optimizer trains it on the CPU, and not this copy. Make the leaf on the "
+                   "card, before the optimizer");
+    else say_fix(x, "copy again after the change, or read the newer copy; ignore this if you want the old values");
 }
 
 /* If a copy across the bus, act k, was the last write to `to`: act i's read of `to` is stale if the copy's source has
  * changed since and is never copied again. A buffer that is refilled and copied again, or a snapshot before a final
  * copy, is not stale. */
-static void check_copy(findings *f, const history *h, int i, int to, const int *written_by)
+static void check_copy(findings *f, const history *h, int i, int to, const int *written_by, const bool *leaf)
 {
     int k = to >= 0 ? written_by[to] : -1;
     const act *copy = k >= 0 ? &h->acts[k] : NULL;
@@ -62,7 +66,7 @@ static void check_copy(findings *f, const history *h, int i, int to, const int *
     int from = copy->src.storage, newer = written_by[from];
     const storage *s = &h->storages[from];
     bool alive = s->freed < 0 || s->freed > i;
-    if (newer > k && alive && s->last_out < newer && h->ended) stale(f, h, i, to, newer);
+    if (newer > k && alive && s->last_out < newer && h->ended) stale(f, h, i, to, newer, leaf[from]);
 }
 
 /* The host reads the source of a copy that was then changed in place on the card, and nothing read the change. */
@@ -75,16 +79,17 @@ static void check_original(findings *f, const history *h, int i, int from, const
     bool alive = s->freed < 0 || s->freed > i;
     if (newer > sent_to[from] && newer < i && s->last_touch == newer && alive && h->ended && !s->answered &&
         s->last_read < newer + 1 && h->acts[newer].kind == FY_KIND_op && act_reads_too(h, &h->acts[newer], to))
-        stale(f, h, i, from, newer);
+        stale(f, h, i, from, newer, false);
 }
 
 void rule_stale_read(findings *f, const history *h)
 {
     int *written_by = by_storage(h), *sent_to = by_storage(h), list[ACT_STORAGES];
+    bool *leaf = leaf_storages(h);
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         int n = a->kind == FY_KIND_copy && a->why == FY_WORD_user ? 0 : act_reads(h, a, list);
-        for (int j = 0; j < n; j++) check_copy(f, h, i, list[j], written_by);
+        for (int j = 0; j < n; j++) check_copy(f, h, i, list[j], written_by, leaf);
         bool host = a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer;
         if (host && n) check_original(f, h, i, list[0], sent_to, written_by);
         if (a->kind == FY_KIND_copy && a->dir == FY_WORD_h2d && a->src.storage >= 0) sent_to[a->src.storage] = i;
@@ -92,6 +97,7 @@ void rule_stale_read(findings *f, const history *h)
     }
     free(written_by);
     free(sent_to);
+    free(leaf);
 }
 
 /* ---- out of memory ---- */

@@ -37,6 +37,20 @@ bool made_its_destination(const history *h, const act *c)
     return to && to->first_touch == act_index(h, c) && h->acts[to->born].site == c->site;
 }
 
+/* Was its source made before fy_module_to moved a module there, and left behind? */
+static bool made_before_move(const history *h, const act *c)
+{
+    int *moved = module_moves(h);
+    bool before = false;
+    for (int x = 0; x < h->tensor_count && !before; x++) {
+        const act *move = moved[x] >= 0 ? &h->acts[moved[x]] : NULL;
+        bool there = move && move->kind == FY_KIND_copy && move->dst.device == c->dst.device && move->seq < c->seq;
+        before = there && moved[x] > h->tensors[c->src.tensor].made;
+    }
+    free(moved);
+    return before;
+}
+
 static void sent_again(findings *f, const history *h, int i, int k)
 {
     const act *c = &h->acts[i], *before = &h->acts[k];
@@ -48,6 +62,12 @@ static void sent_again(findings *f, const history *h, int i, int k)
     device_name(c->dst.device, card);
     line_of(h, before->site, c->site, line);
     say_what(x, "%s was already copied to %s at %s, and has not changed since.", name_of(h, c->src.tensor), card, line);
+    if (c->src.tensor >= 0 && made_before_move(h, c)) {
+        say_fix(
+            x, "if it belongs to a module, register it: fy_buffer(net, \"name\", x); fy_module_to moves it then, once. "
+               "Otherwise make the copy once, before the loop");
+        return;
+    }
     say_fix(x, "%s%s",
             made_its_destination(h, c) ? "keep the tensor that the first copy returned and use it again"
                                        : "remove this copy: the destination already has these values",

@@ -23,6 +23,35 @@ static bool has_own_rule(const history *h, int i)
     return i >= 0;
 }
 
+/* fy_module_to has moved the other tensors, but not this one. */
+static void say_left_behind(finding *x, const history *h, int i, int left, int move, const char *message)
+{
+    const act *a = &h->acts[i];
+    char made[96], moved[96], card[16];
+    const char *name = name_of(h, left);
+    line_of(h, h->tensors[left].site, a->site, made);
+    line_of(h, h->acts[move].site, a->site, moved);
+    device_name(h->acts[move].dst.device, card);
+    if (is_step(h, a)) {
+        say_what(x,
+                 "%.300s. %.60s is state of the optimizer, made on the CPU by its first step (%s). fy_module_to (%s) "
+                 "moved the parameters to %s after that, and no optimizer's state.",
+                 message, name, made, moved, card);
+        say_fix(x, "move the module before the first fy_step; or make a new optimizer after fy_module_to: it begins "
+                   "without state");
+        return;
+    }
+    say_what(x,
+             "%.300s. %.60s was made on the CPU (%s). fy_module_to (%s) moved a module's parameters and buffers to %s "
+             "after that: it is none of them.",
+             message, name, made, moved, card);
+    say_fix(
+        x,
+        "if it belongs to the module, register it before the move: fy_buffer(net, \"name\", x), or fy_parameter; if "
+        "it is an input, use fy_to(x, \"%s\")",
+        card);
+}
+
 static void failed(findings *f, const history *h, int i, bool ended_it)
 {
     const act *a = &h->acts[i];
@@ -30,6 +59,11 @@ static void failed(findings *f, const history *h, int i, bool ended_it)
     char line[96] = "", late[160] = "";
     finding *x = found(f, h, line_known ? a->site : site_before(h, i), i, 0, 0);
     if (!x || x->times > 1) return;
+    int move, left = left_behind(h, i, &move);
+    if (left >= 0) {
+        say_left_behind(x, h, i, left, move, text_at(h, a->message, ""));
+        return;
+    }
     int cause = act_of_seq(h, a->src.version);
     if (cause >= 0 && h->acts[cause].site >= 0)
         snprintf(late, sizeof late, " The work that failed was queued at %s.",

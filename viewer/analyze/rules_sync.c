@@ -18,28 +18,74 @@ static int *by_site(const history *h, int value)
     return list;
 }
 
-/* By site: how often it waited one step after its previous wait: some work ran on the card in between, but none of it
- * twice. So a line that logs each hundredth step does not count. The caller frees the list. */
-static int *steps_of(const history *h, bool (*waits)(const history *h, const act *a))
+/* What ran on the cards. A loop comes back to a line from another one; or it does the same again to the same data.
+ * Calls such as fy_backward and fy_step run an op several times themselves. */
+typedef struct course {
+    id_map ran_at;              /* by site and op name: the act that ran there last; a line may have several ops */
+    int worked, switched;       /* the last work; the last work before one of another line */
+    int repeated;               /* the latest work that an iteration has done again since */
+    bool *updates, in_backward; /* updates: by site, does it change parameters? */
+} course;
+
+/* By site: does it write into a leaf, as an optimizer does? The caller frees it. */
+static bool *updating_sites(const history *h)
 {
-    id_map ran_at = {0};             /* by site and op name: the act that ran there last; a line may have several ops */
-    int *waited_at = by_site(h, -1); /* by site: the act of its last wait */
-    int *steps = by_site(h, 0);
-    int worked = -1, repeated = -1; /* the last work on a card; the latest work that has run again since */
+    bool *updates = memory_zeroed((size_t)h->site_count + 1, sizeof *updates, "the findings"), *leaf = leaf_storages(h);
+    int list[8];
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
+        for (int n = a->kind == FY_KIND_op && a->site >= 0 ? act_writes(h, a, list) : 0; n-- > 0;)
+            updates[a->site] |= leaf[list[n]] && h->storages[list[n]].first_touch < i;
+    }
+    free(leaf);
+    return updates;
+}
+
+static bool shares_data(const history *h, const act *a, const act *b)
+{
+    int list[16], n = act_reads(h, a, list);
+    n += act_writes(h, a, list + n);
+    while (n > 0 && !act_touches(h, b, list[n - 1])) n--;
+    return n > 0;
+}
+
+static bool is_same_again(const history *h, const course *c, int earlier, int i)
+{
+    const act *a = &h->acts[i];
+    if (c->switched >= earlier) return true;
+    return !c->in_backward && !c->updates[a->site] && !is_op(h, a, "fill") && shares_data(h, a, &h->acts[earlier]);
+}
+
+static void follow_work(const history *h, int i, course *c)
+{
+    const act *a = &h->acts[i];
+    int *last = map_at(&c->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
+    if (c->worked >= 0 && h->acts[c->worked].site != a->site) c->switched = c->worked;
+    if (*last > c->repeated && is_same_again(h, c, *last, i)) c->repeated = *last;
+    *last = c->worked = i;
+}
+
+/* By site: how often it waited one step after its previous wait. So a line that logs each hundredth step does not
+ * count. The caller frees the list. */
+static int *steps_of(const history *h, bool (*waits)(const history *h, const act *a))
+{
+    course c = {.worked = -1, .switched = -1, .repeated = -1, .updates = updating_sites(h)};
+    int *waited_at = by_site(h, -1); /* by site: the act of its last wait */
+    int *steps = by_site(h, 0);
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        if (a->kind == FY_KIND_backward) c.in_backward = a->type == FY_WORD_begin;
         if (a->site < 0) continue;
         if (waits(h, a)) {
             int last = waited_at[a->site];
-            if (last >= 0 && worked > last && repeated <= last) steps[a->site]++;
+            if (last >= 0 && c.worked > last && c.repeated <= last) steps[a->site]++;
             waited_at[a->site] = i;
         } else if (act_on_card(a) && (a->kind != FY_KIND_copy || a->why == FY_WORD_user)) {
-            int *last = map_at(&ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
-            if (*last > repeated) repeated = *last;
-            *last = worked = i;
+            follow_work(h, i, &c);
         }
     }
-    map_free(&ran_at);
+    map_free(&c.ran_at);
+    free(c.updates);
     free(waited_at);
     return steps;
 }
@@ -52,14 +98,34 @@ static bool is_hidden(const act *a)
     return a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save || a->why == FY_WORD_size;
 }
 
+/* fy_scaler_step reads whether a gradient overflowed: the largest absolute value, which it has computed itself. The
+ * program asked for no number, and there is no other way to know. */
+static bool is_scaler_check(const history *h, const act *a)
+{
+    int made = a->why == FY_WORD_item && a->src.storage >= 0 ? h->storages[a->src.storage].first_touch : -1;
+    const act *maker = made >= 0 ? &h->acts[made] : NULL, *next = a + 1;
+    if (!maker || maker->site != a->site || !(is_op(h, maker, "norm") || is_op(h, maker, "maximum"))) return false;
+    while (next < h->acts + h->act_count && (next->kind == FY_KIND_sync || next->thread != a->thread)) next++;
+    return next == h->acts + h->act_count || next->kind != FY_KIND_host_read; /* fy_item reports a read */
+}
+
 /* fy_item(x), or fy_item(fy_cpu(x)): a few values copied to the host and read there. */
 static bool is_look(const history *h, const act *a)
 {
     if (a->kind != FY_KIND_copy || a->dir != FY_WORD_d2h) return false;
-    if (is_hidden(a)) return true;
+    if (is_hidden(a)) return !is_scaler_check(h, a);
     if (a->why != FY_WORD_user || a->was_async || a->bytes > SCALAR_BYTES || a->dst.storage < 0) return false;
     const storage *to = &h->storages[a->dst.storage];
     return to->touches == 2 && to->first_touch == act_index(h, a) && h->acts[to->last_touch].kind == FY_KIND_host_read;
+}
+
+/* Is a read on the host, act i, part of fy_log_scalar? */
+static bool is_logged(const history *h, int i)
+{
+    int thread = h->acts[i].thread, site = h->acts[i].site;
+    for (int steps = 0; steps < 8 && i < h->act_count; i++, steps++)
+        if (h->acts[i].kind == FY_KIND_scalar && h->acts[i].thread == thread) return h->acts[i].site == site;
+    return false;
 }
 
 void rule_hidden_sync(findings *f, const history *h)
@@ -87,6 +153,7 @@ void rule_hidden_sync(findings *f, const history *h)
             continue;
         }
         const char *does = a->why == FY_WORD_print  ? "printing"
+                           : is_logged(h, i)        ? "fy_log_scalar of"
                            : a->why == FY_WORD_save ? "saving"
                            : a->why == FY_WORD_user ? "copying to the host and reading"
                                                     : "fy_item on";
