@@ -1,5 +1,5 @@
 /* Each misconception of misconceptions.c has a program that shows it, at the line that ends in HERE, and a corrected
- * version without it. Misconceptions whose signature needs autograd or modules are listed as not yet detectable. */
+ * version without it. */
 #include "misconceptions.h"
 
 #include "near_misses.h"
@@ -65,7 +65,7 @@ static void expect_no_sign(int number, void (*run)(void), const char *sim)
     begin_graded_run(&j, run, sim);
     for (int k = 0; misconception_at(k); k++) {
         const misconception *m = misconception_at(k);
-        const fy_event *e = m->signature ? shows_misconception(&j.g, m->name) : NULL;
+        const fy_event *e = shows_misconception(&j.g, m->name);
         if (e) fail_msg("program %d: %s at line %d", number, m->name, grade_line(e));
     }
     end_graded_run(&j);
@@ -97,23 +97,19 @@ static void a_corrected_program_shows_no_misconception(void **state)
         expect_no_sign(i, misconception_pairs[i].right, misconception_pairs[i].right_sim);
 }
 
-static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
+static void all_twenty_five_have_a_pair(void **state)
 {
     (void)state;
-    static const int waiting[] = {6, 7, 8, 18, 19, 24};
-    size_t waits = 0;
     for (int i = 0; i < 25; i++) {
         const misconception *m = misconception_at(i);
         assert_non_null(m);
         assert_int_equal(m->rank, i + 1);
         assert_ptr_equal(misconception_named(m->name), m);
-        assert_true(m->believed[0] && m->truth[0] && !m->signature == !!m->waits_for);
+        assert_true(m->believed[0] && m->truth[0] && m->signature);
         bool paired = false;
         for (int k = 0; misconception_pairs[k].name; k++) paired |= !strcmp(misconception_pairs[k].name, m->name);
-        assert_true(paired == !m->waits_for);
-        if (m->waits_for) assert_true(waits < 6 && waiting[waits++] == m->rank);
+        assert_true(paired);
     }
-    assert_int_equal(waits, 6);
     assert_null(misconception_at(25));
     assert_null(misconception_named("to-moves"));
 }
@@ -125,7 +121,7 @@ int main(void)
         cmocka_unit_test(variants_show_it_too),
         cmocka_unit_test(near_misses_show_no_misconception),
         cmocka_unit_test(a_corrected_program_shows_no_misconception),
-        cmocka_unit_test(all_twenty_five_have_a_pair_or_wait_by_name),
+        cmocka_unit_test(all_twenty_five_have_a_pair),
     };
     return cmocka_run_group_tests_name("misconceptions", tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* misconception_programs.c: see misconception_programs.h. */
 #include "misconception_programs.h"
 
+#include "training_programs.h"
+
 fy_tensor *host_tensor(int64_t n)
 {
     return fy_add(fy_ones((n)), fy_ones((n)));
@@ -364,5 +366,11 @@ const struct misconception_pair misconception_pairs[] = {
     {"cuda-is-cuda-0", the_current_card_is_another, cards_by_their_numbers, TWO_CARDS, TWO_CARDS},
     {"cuda-is-cuda-0", the_card_is_not_put_back, cards_by_their_numbers, TWO_CARDS, TWO_CARDS},
     {"cards-copy-directly", from_card_to_card, from_card_to_card, TWO_CARDS ",peer=off", TWO_CARDS},
+    {"moved-leaf-is-the-leaf", moved_leaf, leaf_on_the_card, NULL, NULL},
+    {"all-follow-their-module", mask_left_behind, mask_registered, NULL, NULL},
+    {"optimizer-at-any-time", state_left_behind, state_made_on_the_card, NULL, NULL},
+    {"sum-of-losses-is-a-number", losses_with_graphs, losses_without_graphs, NULL, NULL},
+    {"eval-stops-saving", evaluation_that_saves, evaluation_without_grad, NULL, NULL},
+    {"checkpoint-loads-here", checkpoint_by_the_card, checkpoint_mapped, NULL, NULL},
     {0},
 };

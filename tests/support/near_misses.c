@@ -1,6 +1,8 @@
 /* near_misses.c: see near_misses.h. */
 #include "near_misses.h"
 
+#include "training_programs.h"
+
 /* ---- correct programs ---- */
 
 static void what_the_call_takes_and_what_the_work_takes(void)
@@ -100,6 +102,12 @@ const struct near_miss near_misses[] = {
     {small_results_home, NULL},
     {each_card_in_turn, TWO_CARDS},
     {the_first_card_by_its_name, TWO_CARDS},
+    {gradient_wanted_at_home, NULL},
+    {data_of_the_loop, NULL},
+    {optimizer_before_the_move, NULL},
+    {terms_of_one_loss, NULL},
+    {graph_of_leaves, NULL},
+    {checkpoint_on_its_card, NULL},
     {0},
 };
 
@@ -165,5 +173,11 @@ const struct variant variants[] = {
     {"item-is-free", loss_brought_home_in_each_step, NULL},
     {"made-and-moved-is-made-there", weights_that_travel, NULL},
     {"non-blocking-alone-overlaps", little_beside_much, "old"},
+    {"moved-leaf-is-the-leaf", moved_leaf_each_step, NULL},
+    {"all-follow-their-module", mask_copied_each_time, NULL},
+    {"optimizer-at-any-time", optimizer_of_the_original, NULL},
+    {"sum-of-losses-is-a-number", mean_with_graphs, NULL},
+    {"eval-stops-saving", scores_with_a_graph, NULL},
+    {"checkpoint-loads-here", checkpoint_of_an_absent_card, NULL},
     {0},
 };

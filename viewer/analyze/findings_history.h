@@ -202,6 +202,8 @@ bool *set_up_copies(const history *h);
 bool *unused_copies(const history *h); /* rules_redundant_copy.c */
 /* Did the copying call allocate the destination, as fy_to does? false: the program passed it, as to fy_copy_. */
 bool made_its_destination(const history *h, const act *copy); /* rules_redundant_copy.c */
+/* Was a copy's source made before fy_module_to moved a module to the copy's card, and left behind? */
+bool made_before_move(const history *h, const act *copy); /* rules_redundant_copy.c */
 /* Updates the last writer of each storage that act a writes, in a pass over the acts in order. */
 void written_now(const history *h, int a, int *written_by);
 

@@ -307,58 +307,149 @@ static int64_t error_names_its_line(const findings *f)
     return -1;
 }
 
+/* ---- training ---- */
+
+static int64_t moved_leaf_is_the_leaf(const findings *f) { return first_of(f, "trained-elsewhere"); }
+static int64_t sum_of_losses_is_a_number(const findings *f) { return first_of(f, "graph-kept"); }
+static int64_t eval_stops_saving(const findings *f) { return first_of(f, "graph-unused"); }
+
+static int function_of(const history *h, int site) { return site >= 0 ? h->sites[site].fn : -1; }
+
+/* Does another function use the tensor than the one that made it? A module's forward function uses what its constructor
+ * made. A loop that uses its own data is in one function. */
+static bool is_used_elsewhere(const history *h, int x, const act *a)
+{
+    int made = function_of(h, h->tensors[x].site), used = function_of(h, a->site);
+    return made >= 0 && used >= 0 && made != used;
+}
+
+/* Where a parameter meets a tensor on the CPU, that one may be the module's input. */
+static bool meets_a_leaf(const history *h, const act *error, const bool *leaf)
+{
+    bool any = false;
+    for (int k = 0; k < error->nin; k++) {
+        int s = h->uses[error->first_use + k].storage;
+        any |= s >= 0 && leaf[s];
+    }
+    return any;
+}
+
+/* A call fails for a tensor that fy_module_to left on the CPU; or each forward pass copies one. */
+static int64_t all_follow_their_module(const findings *f)
+{
+    const history *h = f->history;
+    bool *leaf = leaf_storages(h);
+    int64_t shown = -1;
+    int move;
+    for (int i = 0; i < h->act_count && shown < 0; i++) {
+        int left = left_behind(h, i, &move);
+        const act *a = &h->acts[i];
+        if (left >= 0 && !is_step(h, a) && is_used_elsewhere(h, left, a) && !meets_a_leaf(h, a, leaf)) shown = a->seq;
+    }
+    for (int i = 0; i < f->count && shown < 0; i++) {
+        int at = !strcmp(f->list[i].rule->name, "sent-again") ? act_of_seq(h, f->list[i].seq) : -1;
+        const act *copy = at >= 0 ? &h->acts[at] : NULL;
+        bool left = copy && copy->src.tensor >= 0 && is_used_elsewhere(h, copy->src.tensor, copy);
+        if (left && made_before_move(h, copy)) shown = copy->seq;
+    }
+    free(leaf);
+    return shown;
+}
+
+/* fy_step fails for state that it made on the CPU, before the module moved; or the forward pass reads a copy of a leaf,
+ * made before a step changed the leaf. */
+static int64_t optimizer_at_any_time(const findings *f)
+{
+    const history *h = f->history;
+    int move, list[8];
+    for (int i = 0; i < h->act_count; i++)
+        if (is_step(h, &h->acts[i]) && left_behind(h, i, &move) >= 0) return h->acts[i].seq;
+    bool *leaf = leaf_storages(h);
+    int64_t shown = -1;
+    for (int i = 0; i < f->count && shown < 0; i++) {
+        int at = !strcmp(f->list[i].rule->name, "stale-read") ? act_of_seq(h, f->list[i].seq) : -1;
+        for (int n = at >= 0 ? act_reads(h, &h->acts[at], list) : 0; n-- > 0;) {
+            const act *copy = h->storages[list[n]].first_touch >= 0 ? &h->acts[h->storages[list[n]].first_touch] : NULL;
+            bool up = copy && copy->kind == FY_KIND_copy && copy->dir == FY_WORD_h2d && copy->src.storage >= 0;
+            if (up && leaf[copy->src.storage]) shown = copy->seq;
+        }
+    }
+    free(leaf);
+    return shown;
+}
+
+/* A file's tensor is put on the device that it was saved on, which is absent, or whence it is copied to another. */
+static int64_t checkpoint_loads_here(const findings *f)
+{
+    const history *h = f->history;
+    int *put = by_storage(h), shown = -1; /* the copy that put a file's tensor there */
+    for (int i = 0; i < h->act_count && shown < 0; i++) {
+        const act *a = &h->acts[i];
+        bool failed = a->kind == FY_KIND_error && a->name >= 0 && !strcmp(h->names[a->name], "device") && a->call >= 0;
+        if (failed && !strncmp(h->names[a->call], "fy_load_state_dict(", 19)) shown = i;
+        if (a->kind != FY_KIND_copy || a->src.storage < 0 || a->dst.storage < 0) continue;
+        int first = h->storages[a->src.storage].first_touch;
+        const act *made = first >= 0 ? &h->acts[first] : NULL;
+        bool loaded = made && made->kind == FY_KIND_host_write && made->type == FY_WORD_load && made->site == a->site;
+        if (loaded && a->dir == FY_WORD_h2d && made_its_destination(h, a)) put[a->dst.storage] = i;
+        int from = put[a->src.storage];
+        if (from >= 0 && h->acts[from].site == a->site && a->dst.device != a->src.device) shown = from;
+    }
+    free(put);
+    return seq_of(h, shown);
+}
+
 /* ---- the table ---- */
 
 static const misconception all[] = {
-    {1, "to-moves-it", "fy_to(x, \"cuda\") moves x", "it returns a new tensor there; x stays where it was", to_moves_it,
-     NULL},
+    {1, "to-moves-it", "fy_to(x, \"cuda\") moves x", "it returns a new tensor there; x stays where it was",
+     to_moves_it},
     {2, "ops-fetch-operands", "an operation fetches its operands from any device",
-     "it fails; the program must copy them to one device", ops_fetch_operands, NULL},
+     "it fails; the program must copy them to one device", ops_fetch_operands},
     {3, "home-copy-is-there-at-once", "a non_blocking copy to the host can be read at once",
-     "the host may read before the bytes have arrived: synchronize first", home_copy_is_there_at_once, NULL},
+     "the host may read before the bytes have arrived: synchronize first", home_copy_is_there_at_once},
     {4, "call-returned-is-done", "a call that returned has done its work",
-     "it only queued the work: synchronize, then read the clock", call_returned_is_done, NULL},
+     "it only queued the work: synchronize, then read the clock", call_returned_is_done},
     {5, "item-is-free", "reading a value on the host costs nothing", "each read waits for all work queued before it",
-     item_is_free, NULL},
+     item_is_free},
     {6, "moved-leaf-is-the-leaf", "a leaf that was moved is still the leaf", "the gradient arrives at the original",
-     NULL, "autograd"},
+     moved_leaf_is_the_leaf},
     {7, "all-follow-their-module", "moving a module moves every tensor in it",
-     "it moves only registered parameters and buffers", NULL, "modules"},
+     "it moves only registered parameters and buffers", all_follow_their_module},
     {8, "optimizer-at-any-time", "an optimizer can be created at any time",
-     "its state stays with the tensors it was given", NULL, "modules"},
+     "its state stays with the tensors it was given", optimizer_at_any_time},
     {9, "non-blocking-alone-overlaps", ".non_blocking is enough to overlap a copy with compute",
-     "it also needs page-locked memory and a stream of its own", non_blocking_alone_overlaps, NULL},
+     "it also needs page-locked memory and a stream of its own", non_blocking_alone_overlaps},
     {10, "pinning-always-pays", "page-locked memory always makes copies faster",
-     "page-locking takes time, and filling it is a copy: it pays only if it is reused", pinning_always_pays, NULL},
+     "page-locking takes time, and filling it is a copy: it pays only if it is reused", pinning_always_pays},
     {11, "source-is-mine-at-once", "after a non_blocking copy the source may be overwritten",
-     "the card may still read it: synchronize first", source_is_mine_at_once, NULL},
+     "the card may still read it: synchronize first", source_is_mine_at_once},
     {12, "streams-see-each-other", "a stream sees what another one computed", "only after a wait or an event",
-     streams_see_each_other, NULL},
+     streams_see_each_other},
     {13, "freed-is-safe-to-reuse", "memory that is freed is no longer in use",
-     "work of another stream may still read it: fy_record_stream", freed_is_safe_to_reuse, NULL},
+     "work of another stream may still read it: fy_record_stream", freed_is_safe_to_reuse},
     {14, "free-returns-vram", "fy_free gives memory back to the card",
-     "the segment stays in the cache; fy_cuda_empty_cache returns unused segments to the card", free_returns_vram,
-     NULL},
+     "the segment stays in the cache; fy_cuda_empty_cache returns unused segments to the card", free_returns_vram},
     {15, "oom-is-too-little-memory", "out of memory means that there is not enough",
-     "enough may be free, in pieces that are too small", oom_is_too_little_memory, NULL},
+     "enough may be free, in pieces that are too small", oom_is_too_little_memory},
     {16, "cpu-frees-the-card", "fy_cpu(x) frees x on the card",
-     "it copies; the bytes on the card stay allocated as long as x", cpu_frees_the_card, NULL},
+     "it copies; the bytes on the card stay allocated as long as x", cpu_frees_the_card},
     {17, "small-slice-is-small", "a small slice takes little memory", "a view keeps its whole storage allocated",
-     small_slice_is_small, NULL},
-    {18, "sum-of-losses-is-a-number", "a sum of losses is a number", "it keeps the graph of every step", NULL,
-     "autograd"},
-    {19, "eval-stops-saving", "evaluation keeps no activations", "only no_grad stops saving them", NULL, "autograd"},
+     small_slice_is_small},
+    {18, "sum-of-losses-is-a-number", "a sum of losses is a number", "it keeps the graph of every step",
+     sum_of_losses_is_a_number},
+    {19, "eval-stops-saving", "evaluation keeps no activations", "only no_grad stops saving them", eval_stops_saving},
     {20, "error-names-its-line", "an error belongs to the line that reports it",
-     "a kernel's error is reported by a later call", error_names_its_line, NULL},
+     "a kernel's error is reported by a later call", error_names_its_line},
     {21, "made-and-moved-is-made-there", "creating a tensor and moving it is the same as creating it there",
-     "the host creates it first, and then it is copied", made_and_moved_is_made_there, NULL},
+     "the host creates it first, and then it is copied", made_and_moved_is_made_there},
     {22, "to-picks-the-cheap-order", "fy_to with a dtype and a device picks the cheaper order",
-     "it may convert first, and copy four times the bytes", to_picks_the_cheap_order, NULL},
-    {23, "cuda-is-cuda-0", "\"cuda\" is the card \"cuda:0\"", "it is the thread's current card", cuda_is_cuda_0, NULL},
+     "it may convert first, and copy four times the bytes", to_picks_the_cheap_order},
+    {23, "cuda-is-cuda-0", "\"cuda\" is the card \"cuda:0\"", "it is the thread's current card", cuda_is_cuda_0},
     {24, "checkpoint-loads-here", "a checkpoint loads on the current device",
-     "it loads on the device that it was saved from", NULL, "modules"},
+     "it loads on the device that it was saved from", checkpoint_loads_here},
     {25, "cards-copy-directly", "a copy between cards is direct", "without peer access it goes through the host",
-     cards_copy_directly, NULL},
+     cards_copy_directly},
 };
 enum { ALL = sizeof all / sizeof *all };
 

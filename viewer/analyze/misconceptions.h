@@ -14,7 +14,6 @@ typedef struct misconception {
     const char *name; /* kebab-case, stable: "to-moves-it" */
     const char *believed, *truth;
     int64_t (*signature)(const findings *f); /* seq of the event that shows it; -1: none */
-    const char *waits_for;                   /* NULL, or what Ferry lacks for a signature: "autograd" */
 } misconception;
 
 /* By index; NULL past the last. */

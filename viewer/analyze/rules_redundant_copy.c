@@ -37,8 +37,7 @@ bool made_its_destination(const history *h, const act *c)
     return to && to->first_touch == act_index(h, c) && h->acts[to->born].site == c->site;
 }
 
-/* Was its source made before fy_module_to moved a module there, and left behind? */
-static bool made_before_move(const history *h, const act *c)
+bool made_before_move(const history *h, const act *c)
 {
     int *moved = module_moves(h);
     bool before = false;

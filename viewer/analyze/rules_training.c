@@ -292,12 +292,13 @@ static arrivals *count_arrivals(const history *h)
     return all;
 }
 
-static void trained_elsewhere(findings *f, const history *h, int n, int leaf, int i, int64_t up)
+/* back: a gradient's copy; up: the leaf's, NULL if it is counted. */
+static void trained_elsewhere(findings *f, const history *h, int n, int leaf, const act *back, const act *up)
 {
     const node *to = &h->nodes[n];
-    const act *copy = &h->acts[i];
     int card = h->storages[h->tensors[to->tensor].storage].device;
-    finding *x = found(f, h, to->site, i, act_ns(h, copy) + up, copy->bytes + (up ? copy->bytes : 0));
+    finding *x = found(f, h, to->site, up ? act_index(h, up) : to->made, act_ns(h, back) + (up ? act_ns(h, up) : 0),
+                       back->bytes + (up ? up->bytes : 0));
     if (!x || x->times > 1) return;
     char line[96], name[16];
     device_name(card, name);
@@ -327,7 +328,7 @@ void rule_trained_elsewhere(findings *f, const history *h)
         const act *up = !copied[n] && there->first_touch >= 0 ? &h->acts[there->first_touch] : NULL;
         copied[n] = true;
         if (!had_room(h, there->device, there->bytes)) continue;
-        trained_elsewhere(f, h, n, leaf, i, up && up->kind == FY_KIND_copy ? act_ns(h, up) : 0);
+        trained_elsewhere(f, h, n, leaf, a, up && up->kind == FY_KIND_copy ? up : NULL);
     }
     free(copied);
     free(all);
