@@ -145,7 +145,7 @@ static void an_evaluation_that_saves_nothing(void)
 static void a_graph_that_saves_only_leaves(void)
 {
     fy_tensor *w = fy_randn((64, 64), .device = CARD, .requires_grad = true);
-    fy_print(fy_sum(fy_mul(w, 2)));
+    fy_print(fy_sum(fy_mul(w, w)));
 }
 static void a_step_and_what_is_printed_of_it(void)
 {

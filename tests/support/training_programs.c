@@ -210,7 +210,7 @@ void scores_with_a_graph(void)
 void graph_of_leaves(void)
 {
     fy_tensor *w = fy_requires_grad_(fy_randn((64, 64), .device = CARD));
-    fy_print(fy_sum(fy_mul(w, 2)));
+    fy_print(fy_sum(fy_mul(w, w)));
 }
 
 /* ---- checkpoints ---- */
