@@ -361,7 +361,7 @@ static int64_t all_follow_their_module(const findings *f)
 static int64_t optimizer_at_any_time(const findings *f)
 {
     const history *h = f->history;
-    int move, list[8];
+    int move, list[ACT_STORAGES];
     for (int i = 0; i < h->act_count; i++)
         if (is_step(h, &h->acts[i]) && left_behind(h, i, &move) >= 0) return h->acts[i].seq;
     bool *leaf = leaf_storages(h);

@@ -31,7 +31,7 @@ typedef struct course {
 static bool *updating_sites(const history *h)
 {
     bool *updates = memory_zeroed((size_t)h->site_count + 1, sizeof *updates, "the findings"), *leaf = leaf_storages(h);
-    int list[8];
+    int list[ACT_STORAGES];
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         for (int n = a->kind == FY_KIND_op && a->site >= 0 ? act_writes(h, a, list) : 0; n-- > 0;)
@@ -43,7 +43,7 @@ static bool *updating_sites(const history *h)
 
 static bool shares_data(const history *h, const act *a, const act *b)
 {
-    int list[16], n = act_reads(h, a, list);
+    int list[2 * ACT_STORAGES], n = act_reads(h, a, list);
     n += act_writes(h, a, list + n);
     while (n > 0 && !act_touches(h, b, list[n - 1])) n--;
     return n > 0;
