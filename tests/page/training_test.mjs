@@ -105,7 +105,9 @@ test('what the program logs is a curve over the run', () => {
 test('no number leaves a gap in its curve', () => {
   const it = run({ run: 3 });
   it.take(0, [1, 'nan', 3].map((value, seq) => ({ seq, t: seq * 100, kind: 'scalar', th: 0, name: 'loss', value })));
-  const [curve] = curvesOf(it);
+  it.take(3, [{ seq: 3, t: 300, kind: 'scalar', th: 0, name: 'lr', value: 9 }]);
+  const [curve, other] = curvesOf(it);
+  assert.deepEqual([other.name, other.points.length], ['lr', 1]);
   assert.deepEqual([curve.low, curve.high, curve.points.length], [1, 3, 3]);
   assert.equal(Number.isNaN(curve.points[1].value), true);
 });
