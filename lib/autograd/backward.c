@@ -9,6 +9,7 @@
 
 #include "accumulate.h"
 #include "autocast.h"
+#include "composed.h"
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
@@ -285,14 +286,14 @@ bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
         return fy_fail_about(at, "grad",
                              "make what it was computed from with .requires_grad = true, outside FY_NO_GRAD", 1, &x,
                              "element 0 of tensors does not require grad and does not have a grad_fn");
-    __atomic_store_n(&at->variable, "",
-                     __ATOMIC_RELEASE); /* what runs here is no variable's value: `ok = fy_backward(x)` names nothing */
+    fy_composed before = fy_compose((fy_composed){true, NULL}); /* `ok = fy_backward(x)` names nothing */
     fy_algebra_site = at;
     bool was = fy_grad_set_enabled(false), cast = fy_autocast_is_on;
     fy_autocast_is_on = false; /* a gradient is computed in the dtype of its call */
     fy_lane_acquire(&one_pass);
     bool ok = backward(&p, x, o.gradient);
     pthread_mutex_unlock(&one_pass);
+    fy_compose(before);
     fy_autocast_is_on = cast;
     fy_grad_set_enabled(was);
     return ok;

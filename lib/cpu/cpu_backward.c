@@ -4,6 +4,7 @@
 
 #include "cpu.h"
 #include "cpu_float.h"
+#include "cpu_row.h"
 #include "dtype.h"
 #include "offset.h"
 #include "op.h"
@@ -32,25 +33,6 @@ FY_LOOP2(sigmoid_backward_f64, double, double, x *y *(1 - y))
 MAP(sigmoid_backward, .f32 = sigmoid_backward_f32, .f64 = sigmoid_backward_f64)
 
 /* ---- rows: the last dimension is the row ---------------------------------------------------------------- */
-
-/* One operand's elements of a row. */
-typedef struct row {
-    fy_dtype dtype;
-    void *data;
-    int64_t at, step;
-} row;
-
-static row row_of(const fy_operand *x, int64_t i)
-{
-    return (row){x->dtype, x->data, fy_offset_of(&x->layout, x->layout.ndim - 1, i),
-                 x->layout.strides[x->layout.ndim - 1]};
-}
-
-static double get(const row *r, int64_t i) { return fy_real_at(r->dtype, r->data, r->at + i * r->step); }
-static void put(const row *r, int64_t i, double x)
-{
-    fy_number_put(r->dtype, r->data, r->at + i * r->step, fy_arg_real(x));
-}
 
 static void softmax_row(const row *g, const row *r, const row *out, int64_t n, bool logarithm)
 {

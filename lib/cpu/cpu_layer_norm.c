@@ -3,39 +3,12 @@
 #include <math.h>
 
 #include "cpu.h"
-#include "dtype.h"
-#include "offset.h"
+#include "cpu_row.h"
 #include "op.h"
 #include "run_work.h"
 #include "thread_pool.h"
 
 enum { GRAIN = 1 << 14 }; /* elements worth a thread */
-
-/* One operand's elements of a row. */
-typedef struct row {
-    fy_dtype dtype;
-    void *data;
-    int64_t at, step;
-} row;
-
-static row row_of(const fy_operand *x, int64_t i)
-{
-    int last = x->layout.ndim - 1;
-    return (row){x->dtype, x->data, fy_offset_of(&x->layout, last, i), x->layout.strides[last]};
-}
-
-static inline double get(const row *r, int64_t i)
-{
-    int64_t k = r->at + i * r->step;
-    return r->dtype == FY_FLOAT32 ? (double)((const float *)r->data)[k] : fy_real_at(r->dtype, r->data, k);
-}
-
-static inline void put(const row *r, int64_t i, double x)
-{
-    int64_t k = r->at + i * r->step;
-    if (r->dtype == FY_FLOAT32) ((float *)r->data)[k] = (float)x;
-    else fy_number_put(r->dtype, r->data, k, fy_arg_real(x));
-}
 
 typedef struct moments {
     double mean, scale; /* scale: 1 / sqrt(variance + eps) */

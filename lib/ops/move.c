@@ -4,6 +4,7 @@
  * first, and a dtype conversion happens on one side. Which one follows PyTorch: on the CPU, which saves VRAM; on the
  * GPU if the call must not wait for the CPU; between two GPUs on the source. All memory is reserved before anything
  * runs. */
+#include "composed.h"
 #include "device.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -68,7 +69,7 @@ static fy_tensor *receive(fy_site *at, fy_tensor *source, fy_geometry g, fy_stor
 fy_tensor *fy_copy_to(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const fy_transfer_opts *o,
                       const char *name)
 {
-    if (!name && o->why == FY_WORD_user) name = fy_site_variable(at);
+    if (!name && o->why == FY_WORD_user) name = fy_composed_now.on ? fy_composed_now.result : fy_site_variable(at);
     if (x->storage->dev == to) return x->dtype != dtype ? convert(at, x, dtype, name) : clone(at, x, name);
     fy_geometry g = fy_geometry_of(x);
     bool pinned = o->async && to->number == 0, dense = fy_is_dense(&g);

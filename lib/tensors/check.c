@@ -15,7 +15,7 @@ static const char *argument_of(const fy_site *at, int i, const fy_tensor *x, cha
 {
     for (int j = 0; x->name && j < 5; j++)
         if (!strcmp(fy_argument(at, j, buf, room), x->name)) return buf;
-    if (fy_composed_now()->on) return fy_tensor_label(x, buf, room);
+    if (fy_composed_now.on) return fy_tensor_label(x, buf, room);
     return fy_argument(at, i, buf, room);
 }
 

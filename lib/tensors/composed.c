@@ -1,13 +1,11 @@
 /* composed.c: see composed.h. */
 #include "composed.h"
 
-static _Thread_local fy_composed now;
+_Thread_local fy_composed fy_composed_now;
 
 fy_composed fy_compose(fy_composed inside)
 {
-    fy_composed before = now;
-    now = inside;
+    fy_composed before = fy_composed_now;
+    fy_composed_now = inside;
     return before;
 }
-
-const fy_composed *fy_composed_now(void) { return &now; }

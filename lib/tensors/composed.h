@@ -11,6 +11,6 @@ typedef struct fy_composed {
 } fy_composed;
 
 fy_composed fy_compose(fy_composed inside); /* for this thread; returns what was there before, to be put back */
-const fy_composed *fy_composed_now(void);
+extern _Thread_local fy_composed fy_composed_now;
 
 #endif

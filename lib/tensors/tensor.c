@@ -213,9 +213,8 @@ const char *fy_name_intern(const char *name)
 
 const char *fy_name_for(fy_site *at, const char *given)
 {
-    const fy_composed *call = fy_composed_now();
     if (given) return fy_name_intern(given);
-    if (call->on) return call->result;
+    if (fy_composed_now.on) return fy_composed_now.result;
     return at ? fy_site_variable(at) : NULL;
 }
 
