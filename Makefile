@@ -151,7 +151,7 @@ $(B)/checks/%.o: lessons/%/check.c
 # sanitizers -O1 would compile three times as long as -O0.
 $(B)/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '  c++  $<'
-	$(CXX) $(CXXFLAGS) $(if $(SAN),-O0,-O1) -g1 $(INSIDE) -x c++ -c $< -o $@
+	$(CXX) $(CXXFLAGS) $(if $(SAN),-O0,-O1) -fno-math-errno -g1 $(INSIDE) -x c++ -c $< -o $@
 $(B)/%.cc.o: %.cc
 	mkdir -p $(@D) && echo '  c++  $<'
 	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE $(INSIDE) -c $< -o $@

@@ -22,9 +22,9 @@ template <typename T> __device__ inline T sum(T x, T alpha, T y)
     return (T)((U)x + (U)alpha * (U)y);
 }
 
-template <typename T>
-__global__ void add(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, wide_of<T> alpha,
-                    T *out, fy_layout_arg lo)
+template <typename T, typename L>
+__global__ void add(const T *a, PACKED(L) la, T a_number, const T *b, PACKED(L) lb, T b_number, wide_of<T> alpha, T *out,
+                    PACKED(L) lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
@@ -32,13 +32,21 @@ __global__ void add(const T *a, fy_layout_arg la, T a_number, const T *b, fy_lay
     put(&out[at(lo, i)], sum(x, alpha, y));
 }
 
+template <typename T, typename L>
+static void launch_on(fy_run_work *w, const char *name, wide_of<T> alpha, const L &la, const L &lb, const L &lo)
+{
+    dim3 grid = grid_for(w, name, lo.numel);
+    constexpr auto *kernel = add<T, L>;
+    LAUNCH(kernel, grid, FY_THREADS)
+    ((const T *)w->in[0].data, la, number_of<T>(w, 0), (const T *)w->in[1].data, lb, number_of<T>(w, 1), alpha,
+     (T *)w->out.data, lo);
+}
+
 template <typename T> static void launch(fy_run_work *w, const char *name, wide_of<T> alpha)
 {
-    fy_operand *a = &w->in[0], *b = &w->in[1], *out = &w->out;
-    dim3 grid = grid_for(w, name, out->layout.numel);
-    LAUNCH(add<T>, grid, FY_THREADS)
-    ((const T *)a->data, flat(a->layout), number_of<T>(w, 0), (const T *)b->data, flat(b->layout), number_of<T>(w, 1),
-     alpha, (T *)out->data, flat(out->layout));
+    dense all = {w->out.layout.numel};
+    if (is_dense(w, 2)) launch_on<T>(w, name, alpha, all, all, all);
+    else launch_on<T>(w, name, alpha, flat(w->in[0].layout), flat(w->in[1].layout), flat(w->out.layout));
 }
 
 template <typename T> static wide_of<T> minus(T x)

@@ -2,23 +2,29 @@
 #include "kernel.h"
 #include "list.h"
 
-template <typename Op, typename T>
-__global__ void binary(const T *a, fy_layout_arg la, T a_number, const T *b, fy_layout_arg lb, T b_number, T *out,
-                       fy_layout_arg lo)
+template <typename Op, typename T, typename L>
+__global__ void binary(const T *a, PACKED(L) la, T a_number, const T *b, PACKED(L) lb, T b_number, T *out, PACKED(L) lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
     put(&out[at(lo, i)], Op::of(wide(element(a, la, a_number, i)), wide(element(b, lb, b_number, i))));
 }
 
+template <typename Op, typename T, typename L>
+static void launch_on(fy_run_work *w, const char *name, const L &la, const L &lb, const L &lo)
+{
+    dim3 grid = grid_for(w, name, lo.numel);
+    constexpr auto *kernel = binary<Op, T, L>;
+    LAUNCH(kernel, grid, FY_THREADS)
+    ((const T *)w->in[0].data, la, number_of<T>(w, 0), (const T *)w->in[1].data, lb, number_of<T>(w, 1),
+     (T *)w->out.data, lo);
+}
+
 template <typename Op, typename T> static void launch(fy_run_work *w, const char *name)
 {
-    fy_operand *a = &w->in[0], *b = &w->in[1], *out = &w->out;
-    dim3 grid = grid_for(w, name, out->layout.numel);
-    constexpr auto *kernel = binary<Op, T>;
-    LAUNCH(kernel, grid, FY_THREADS)
-    ((const T *)a->data, flat(a->layout), number_of<T>(w, 0), (const T *)b->data, flat(b->layout), number_of<T>(w, 1),
-     (T *)out->data, flat(out->layout));
+    dense all = {w->out.layout.numel};
+    if (is_dense(w, 2)) launch_on<Op, T>(w, name, all, all, all);
+    else launch_on<Op, T>(w, name, flat(w->in[0].layout), flat(w->in[1].layout), flat(w->out.layout));
 }
 
 namespace {

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <type_traits>
 
 extern "C" {
 #include "kernel_table.h"
@@ -84,17 +85,37 @@ extern "C" void fy_simt_barrier(const char *file, int line);
 extern "C" void fy_simt_assert(const char *fact, const char *file, int line); /* ends the thread, and the kernel */
 extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
 
-/* A kernel with its grid; calling it runs every thread. The kernel is a template argument, so that the compiler can
- * inline it into the loop over threads. */
+extern __thread unsigned fy_simt_threads, fy_simt_started; /* of the running block */
+
+/* Makes the block's next thread the running one, x fastest, then y, then z; false: all have started. */
+inline bool fy_simt_start()
+{
+    unsigned n = fy_simt_started, width = blockDim.x;
+    if (n == fy_simt_threads) return false;
+    fy_simt_started = n + 1;
+    if (n < width) threadIdx.x = n; /* the first row, or all: y and z are 0, and a division costs more than a thread */
+    else threadIdx = dim3(n % width, n / width % blockDim.y, n / width / blockDim.y);
+    return true;
+}
+
+/* A kernel with its grid; calling it runs every thread. The kernel is a template argument and the loop over a block's
+ * threads is here, so that the compiler inlines one into the other. A thread that waits at a barrier leaves the loop to
+ * another fiber, which enters it anew (simt.cc). */
 template <auto kernel> struct fy_launch;
 template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
     const char *name;
     dim3 grid, block;
 
+    /* The arguments are copies: what no other function can reach stays in registers over a thread's calls. */
+    template <typename... V> static void run_threads(V... arguments)
+    {
+        while (fy_simt_start()) kernel(arguments...);
+    }
+
     void operator()(P... arguments) const
     {
-        auto one_thread = [&] { kernel(arguments...); };
-        fy_simt_run(name, grid, block, [](void *f) { (*(decltype(one_thread) *)f)(); }, &one_thread);
+        auto threads = [&] { run_threads<std::decay_t<P>...>(arguments...); };
+        fy_simt_run(name, grid, block, [](void *f) { (*(decltype(threads) *)f)(); }, &threads);
     }
 };
 
@@ -121,7 +142,7 @@ using fy_layout_arg = const fy_layout &;
 #endif
 
 /* Offset in elements of element i, counted row-major. */
-__device__ inline int64_t at(const fy_layout &l, int64_t i)
+__device__ inline int64_t at_indices(const fy_layout &l, int64_t i)
 {
     int64_t offset = 0;
     for (int d = l.ndim - 1; d > 0; d--) {
@@ -129,6 +150,21 @@ __device__ inline int64_t at(const fy_layout &l, int64_t i)
         i /= l.shape[d];
     }
     return l.ndim ? offset + i * l.strides[0] : 0;
+}
+__device__ inline int64_t at(const fy_layout &l, int64_t i)
+{
+    return l.ndim == 1 ? i * l.strides[0] : at_indices(l, i);
+}
+
+/* The layout of a dense operand, row-major from its first element: element i is at i. */
+namespace {
+struct dense {
+    int64_t numel;
+};
+} /* namespace */
+__device__ inline int64_t at(dense, int64_t i)
+{
+    return i;
 }
 
 /* Reads an element. A bool is a byte, maybe of a view of another dtype: nonzero is true. */
@@ -141,8 +177,8 @@ __device__ inline bool load(const bool *p)
     return *(const unsigned char *)p != 0;
 }
 
-/* Element i of an operand; an operand without data is a number. */
-template <typename T> __device__ inline T element(const T *data, const fy_layout &l, T number, int64_t i)
+/* Element i of an operand; an operand without data is a number. L: fy_layout or dense. */
+template <typename T, typename L> __device__ inline T element(const T *data, const L &l, T number, int64_t i)
 {
     return data ? load(&data[at(l, i)]) : number;
 }
@@ -165,6 +201,18 @@ static inline fy_layout flat(fy_layout l)
     l.shape[0] = l.numel;
     l.strides[0] = 1;
     return l;
+}
+
+/* Are the output and the inputs that have data dense, and of one size? Then a kernel needs no layouts. */
+static inline bool is_dense(const fy_run_work *w, int inputs)
+{
+    auto fits = [w](const fy_layout &l) {
+        fy_layout row = flat(l);
+        return row.ndim == 1 && row.numel == w->out.layout.numel && (row.strides[0] == 1 || row.numel == 1);
+    };
+    for (int i = 0; i < inputs; i++)
+        if (w->in[i].data && !fits(w->in[i].layout)) return false;
+    return fits(w->out.layout);
 }
 
 /* ---- element types ------------------------------------------------------------------------------ */

@@ -48,6 +48,7 @@ extern "C" {
 #endif
 
 __thread fy_simt_place fy_simt_at;
+__thread unsigned fy_simt_threads, fy_simt_started;
 __thread bool fy_simt_dry;
 
 namespace {
@@ -78,8 +79,6 @@ struct machine {
     fiber *running;
     void (*body)(void *);
     void *arguments;
-    unsigned threads, started, returned; /* of the current block */
-    dim3 next;                           /* the thread to start next */
     bool faulty;
     char fault[400];
 };
@@ -125,28 +124,11 @@ void go_to(fiber *to)
 #endif
 }
 
-/* Advances to the next thread of the block: x fastest, then y, then z. */
-void step(dim3 *at)
-{
-    const dim3 &size = fy_simt_at.block_dim;
-    if (++at->x < size.x) return;
-    at->x = 0;
-    if (++at->y < size.y) return;
-    at->y = 0;
-    at->z++;
-}
-
-/* A fiber runs one thread after another; while one is parked at a barrier its fiber starts no other. */
+/* A fiber runs the block's threads one after another; while one is parked at a barrier its fiber starts no other. */
 void fiber_main()
 {
     for (;;) {
-        while (mine->started < mine->threads) {
-            fy_simt_at.thread = mine->next;
-            step(&mine->next);
-            mine->started++;
-            mine->body(mine->arguments);
-            mine->returned++;
-        }
+        mine->body(mine->arguments);
         mine->running->idle = true;
         go_to(&mine->scheduler);
     }
@@ -250,43 +232,46 @@ void set_fault(const char *format, ...)
     mine->faulty = true;
 }
 
+/* The number of the block's threads that wait at a barrier; `first` is set to one of them. */
+unsigned waiting(unsigned used, const fiber **first)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < used; i++)
+        if (mine->fibers[i]->parked && n++ == 0) *first = mine->fibers[i];
+    return n;
+}
+
 /* Do all threads of the block wait at the same barrier? If not, sets a fault that says where they are. */
-bool all_at_one_barrier(const char *kernel, unsigned used)
+bool all_at_one_barrier(const char *kernel, unsigned used, unsigned n, const fiber *first)
 {
     if (mine->faulty) return false; /* an assertion ended some */
-    const fiber *first = NULL;
-    unsigned waiting = 0;
+    const dim3 &thread = first->at.thread, &block = first->at.block;
     for (unsigned i = 0; i < used; i++) {
         const fiber *f = mine->fibers[i];
-        if (!f->parked) continue;
-        if (!first) first = f;
-        if (f->line == first->line && f->file == first->file) {
-            waiting++;
-            continue;
-        }
+        if (!f->parked || (f->line == first->line && f->file == first->file)) continue;
         set_fault("kernel %s: thread (%u,%u,%u) of block (%u,%u,%u) waits at __syncthreads, %s line %d, but "
                   "thread (%u,%u,%u) waits at another, line %d; all threads of a block must meet at the same one",
-                  kernel, first->at.thread.x, first->at.thread.y, first->at.thread.z, first->at.block.x,
-                  first->at.block.y, first->at.block.z, base_name(first->file), first->line, f->at.thread.x,
-                  f->at.thread.y, f->at.thread.z, f->line);
+                  kernel, thread.x, thread.y, thread.z, block.x, block.y, block.z, base_name(first->file),
+                  first->line, f->at.thread.x, f->at.thread.y, f->at.thread.z, f->line);
         return false;
     }
-    if (mine->returned == 0) return true;
+    unsigned returned = fy_simt_threads - n;
+    if (returned == 0) return true;
     set_fault("kernel %s: %u thread%s of block (%u,%u,%u) wait%s at __syncthreads, %s line %d (the first is thread "
               "(%u,%u,%u)), but %u ha%s already returned; every thread of a block must reach it",
-              kernel, waiting, waiting == 1 ? "" : "s", first->at.block.x, first->at.block.y, first->at.block.z,
-              waiting == 1 ? "s" : "", base_name(first->file), first->line, first->at.thread.x,
-              first->at.thread.y, first->at.thread.z, mine->returned, mine->returned == 1 ? "s" : "ve");
+              kernel, n, n == 1 ? "" : "s", block.x, block.y, block.z, n == 1 ? "s" : "", base_name(first->file),
+              first->line, thread.x, thread.y, thread.z, returned, returned == 1 ? "s" : "ve");
     return false;
 }
 
 /* Runs one block; false after a fault. Fibers that are then still parked are restarted by the next block. */
 bool run_block(const char *kernel)
 {
-    unsigned used = 0;
-    mine->started = mine->returned = 0;
-    mine->next = dim3(0, 0, 0);
-    while (mine->started < mine->threads) {
+    unsigned used = 0, n;
+    const fiber *first = NULL;
+    fy_simt_started = 0;
+    fy_simt_at.thread = dim3(0, 0, 0);
+    while (fy_simt_started < fy_simt_threads) {
         fiber *f = fiber_number(used);
         if (!f) {
             set_fault("kernel %s: no memory for the stack of thread %u of a block; use smaller blocks", kernel, used);
@@ -295,8 +280,8 @@ bool run_block(const char *kernel)
         used++;
         resume(f);
     }
-    while (mine->returned < mine->threads) {
-        if (!all_at_one_barrier(kernel, used)) return false;
+    while ((n = waiting(used, &first)) > 0) {
+        if (!all_at_one_barrier(kernel, used, n, first)) return false;
         for (unsigned i = 0; i < used; i++)
             if (mine->fibers[i]->parked) resume(mine->fibers[i]);
     }
@@ -318,7 +303,7 @@ void run_blocks(int64_t from, int64_t to, void *of)
 {
     launch *l = (launch *)of;
     if (!this_machine()) return note_fault(l, from, "no memory to run kernels");
-    mine->threads = l->block.x * l->block.y * l->block.z;
+    fy_simt_threads = l->block.x * l->block.y * l->block.z;
     mine->body = l->body;
     mine->arguments = l->arguments;
     mine->faulty = false;
@@ -367,7 +352,6 @@ extern "C" void fy_simt_assert(const char *fact, const char *file, int line)
     if (!mine->faulty)
         set_fault("device-side assert triggered: %s:%d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.",
                   base_name(file), line, block.x, block.y, block.z, thread.x, thread.y, thread.z, fact);
-    mine->returned++;
     go_to(&mine->scheduler);
 }
 

@@ -21,9 +21,31 @@ typedef struct place {
     dim3 thread, block, block_dim, grid_dim;
 } place;
 extern __thread place fy_simt_at;
+extern __thread unsigned fy_simt_threads, fy_simt_started;
 void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
 void fy_simt_barrier(const char *file, int line);
 void fy_simt_assert(const char *fact, const char *file, int line);
+
+typedef struct kernel {
+    void (*thread)(void *);
+    void *arguments;
+} kernel;
+
+/* What kernel.h's fy_launch does for a kernel in C++: runs the threads of the block that have not started. */
+static void run_threads(void *p)
+{
+    kernel *k = p;
+    while (fy_simt_started < fy_simt_threads) {
+        unsigned n = fy_simt_started++, width = fy_simt_at.block_dim.x, height = fy_simt_at.block_dim.y;
+        fy_simt_at.thread = (dim3){n % width, n / width % height, n / width / height};
+        k->thread(k->arguments);
+    }
+}
+
+static void launch(const char *name, dim3 grid, dim3 block, void (*thread)(void *), void *arguments)
+{
+    fy_simt_run(name, grid, block, run_threads, &(kernel){thread, arguments});
+}
 
 static unsigned thread_number(void)
 {
@@ -48,7 +70,7 @@ static void every_thread_knows_its_place_across_a_barrier(void **state)
 {
     static int out[12 * 60];
     (void)state;
-    fy_simt_run("reverse", (dim3){2, 3, 2}, (dim3){5, 4, 3}, reverse, out);
+    launch("reverse", (dim3){2, 3, 2}, (dim3){5, 4, 3}, reverse, out);
     assert_null(fy_sim_kernel_fault());
     for (int block = 0; block < 12; block++)
         for (int t = 0; t < 60; t++) assert_int_equal(out[block * 60 + t], block * 1000 + 59 - t);
@@ -58,7 +80,7 @@ static void the_largest_block_meets_at_its_barriers(void **state)
 {
     static int out[1024];
     (void)state;
-    fy_simt_run("reverse", (dim3){1, 1, 1}, (dim3){1024, 1, 1}, reverse, out);
+    launch("reverse", (dim3){1, 1, 1}, (dim3){1024, 1, 1}, reverse, out);
     assert_null(fy_sim_kernel_fault());
     assert_int_equal(out[0], 1023);
     assert_int_equal(out[1023], 0);
@@ -92,7 +114,7 @@ static void a_barrier_that_some_threads_never_reach_is_named(void **state)
 {
     char expected[300];
     (void)state;
-    fy_simt_run("early", (dim3){2, 1, 1}, (dim3){8, 1, 1}, some_return_early, NULL);
+    launch("early", (dim3){2, 1, 1}, (dim3){8, 1, 1}, some_return_early, NULL);
     const char *fault = fy_sim_kernel_fault();
     assert_non_null(fault);
     snprintf(expected, sizeof expected,
@@ -102,7 +124,7 @@ static void a_barrier_that_some_threads_never_reach_is_named(void **state)
              line_of_barrier);
     assert_string_equal(fault, expected);
     assert_null(fy_sim_kernel_fault()); /* reported once */
-    fy_simt_run("late", (dim3){1, 1, 1}, (dim3){8, 1, 1}, some_skip_the_barrier, NULL);
+    launch("late", (dim3){1, 1, 1}, (dim3){8, 1, 1}, some_skip_the_barrier, NULL);
     fault = fy_sim_kernel_fault();
     assert_non_null(fault);
     assert_non_null(strstr(fault, "6 threads of block (0,0,0) wait"));
@@ -112,7 +134,7 @@ static void a_barrier_that_some_threads_never_reach_is_named(void **state)
 static void two_barriers_are_not_one(void **state)
 {
     (void)state;
-    fy_simt_run("apart", (dim3){1, 1, 1}, (dim3){4, 1, 1}, odd_and_even_at_two_barriers, NULL);
+    launch("apart", (dim3){1, 1, 1}, (dim3){4, 1, 1}, odd_and_even_at_two_barriers, NULL);
     const char *fault = fy_sim_kernel_fault();
     assert_non_null(fault);
     assert_non_null(strstr(fault, "thread (0,0,0) of block (0,0,0) waits at __syncthreads"));
@@ -122,7 +144,7 @@ static void two_barriers_are_not_one(void **state)
 static void a_fault_leaves_the_machine_fit_for_the_next_kernel(void **state)
 {
     (void)state;
-    fy_simt_run("early", (dim3){1, 1, 1}, (dim3){256, 1, 1}, some_return_early, NULL);
+    launch("early", (dim3){1, 1, 1}, (dim3){256, 1, 1}, some_return_early, NULL);
     assert_non_null(fy_sim_kernel_fault());
     every_thread_knows_its_place_across_a_barrier(state);
 }
@@ -130,9 +152,9 @@ static void a_fault_leaves_the_machine_fit_for_the_next_kernel(void **state)
 static void a_block_that_no_card_takes_is_refused(void **state)
 {
     (void)state;
-    fy_simt_run("huge", (dim3){1, 1, 1}, (dim3){1025, 1, 1}, some_return_early, NULL);
+    launch("huge", (dim3){1, 1, 1}, (dim3){1025, 1, 1}, some_return_early, NULL);
     assert_non_null(strstr(fy_sim_kernel_fault(), "1 to 1024 threads per block"));
-    fy_simt_run("none", (dim3){1, 1, 1}, (dim3){0, 1, 1}, some_return_early, NULL);
+    launch("none", (dim3){1, 1, 1}, (dim3){0, 1, 1}, some_return_early, NULL);
     assert_non_null(fy_sim_kernel_fault());
 }
 
@@ -153,7 +175,7 @@ static void blocks_are_shared_out_to_several_threads(void **state)
     void *ran[64] = {0};
     int others = 0;
     (void)state;
-    fy_simt_run("note", (dim3){64, 1, 1}, (dim3){1, 1, 1}, note_thread, ran);
+    launch("note", (dim3){64, 1, 1}, (dim3){1, 1, 1}, note_thread, ran);
     assert_null(fy_sim_kernel_fault());
     for (int i = 0; i < 64; i++) {
         assert_non_null(ran[i]);
@@ -174,7 +196,7 @@ static void of_several_faulty_blocks_the_first_is_reported(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
-        fy_simt_run("fail", (dim3){64, 1, 1}, (dim3){1, 1, 1}, fail_from_20_on, NULL);
+        launch("fail", (dim3){64, 1, 1}, (dim3){1, 1, 1}, fail_from_20_on, NULL);
         const char *fault = fy_sim_kernel_fault();
         assert_non_null(fault);
         assert_non_null(strstr(fault, "block: [20,0,0]"));
