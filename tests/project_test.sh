@@ -86,14 +86,20 @@ readme_twin() { # the block next to its PyTorch equivalent, as the body of a pro
         gcc -Wall -Wextra -Werror -Ilib "$work/twin.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/twin" &&
         FERRY_GPU=sim "$work/twin" | grep -F "device='cuda:0'"
 }
-guide_example() { # with only the lines that CONTRIBUTING.md shows, its operation works in the table test and the fuzzer
+guide_example() ( # what CONTRIBUTING.md shows is all that its op needs: that compiles; LONG=1: the table test and the fuzzer pass
     awk '/^```diff/ { on = 1; next } /^```/ { if (on) exit } on' CONTRIBUTING.md >"$work/example.diff"
     (($(grep -c '^+++ ' "$work/example.diff") <= 4)) && mkdir "$work/example" &&
         { git ls-files -z 2>/dev/null || find . -path ./build -prune -o -path '*/node_modules' -prune -o -type f -print0; } |
         xargs -0 cp --parents -t "$work/example" || return 1
-    (cd "$work/example" && git apply -C1 --recount "$work/example.diff" &&
-        make -s NVCC= B=b OPT=-O0 FAST= b/tests/op_table_test b/tests/fuzz && b/tests/op_table_test && b/tests/fuzz --programs 1500)
-}
+    cd "$work/example" && git apply -C1 --recount "$work/example.diff" || return 1
+    if [[ -n ${LONG:-} ]]; then
+        make -s NVCC= B=b OPT=-O0 FAST= b/tests/op_table_test b/tests/fuzz && b/tests/op_table_test && b/tests/fuzz --programs 1500
+    else
+        printf '#include <ferry.h>\nint main(void) { fy_print(fy_trunc(fy_randn((3)))); }\n' >user.c &&
+            gcc -fsyntax-only -Wall -Werror -Ilib user.c &&
+            make -s NVCC= B=b OPT=-O0 FAST= b/lib/cpu/cpu_unary.o b/kernels/unary.cu.o
+    fi
+)
 readme_links() { # every file that the guides name exists
     local missing=0 guide target
     for guide in *.md */README.md; do
