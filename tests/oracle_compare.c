@@ -208,9 +208,41 @@ const char *error_message(void)
     return message;
 }
 
+/* PyTorch's advice at the end of a message names calls of Python; Ferry's hint names those of C. And the literal 1.0 is
+ * "1.0" in Python. */
+static const char *comparable(const char *torch)
+{
+    static const char *const advice[] = {" Hint: enable anomaly detection", " Specify retain_graph=True"};
+    static char text[4096];
+    snprintf(text, sizeof text, "%s", torch);
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
+        char *at = strstr(text, advice[i]);
+        if (at) *at = 0;
+    }
+    size_t n = strlen(text);
+    if (n > 2 && !strcmp(text + n - 2, ".0")) text[n - 2] = 0;
+    return text;
+}
+
+/* PyTorch's cases ran on the CPU: of a type it is [torch.FloatTensor [2]], on a card [torch.cuda.FloatTensor [2]]. */
+static const char *as_on_cpu(const char *message)
+{
+    static char text[4096];
+    static const char *const types[][2] = {{"[torch.cuda.", "[torch."}, {"[CUDA", "[CPU"}};
+    snprintf(text, sizeof text, "%s", message);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const char *at = strstr(message, types[i][0]);
+        if (at)
+            snprintf(text, sizeof text, "%.*s%s%s", (int)(at - message), message, types[i][1],
+                     at + strlen(types[i][0]));
+    }
+    return text;
+}
+
 bool is_same_error(const char *torch)
 {
-    if (strstr(error_message(), torch)) return true;
+    if (strstr(as_on_cpu(error_message()), comparable(torch))) return true;
+    if (strstr(error_message(), comparable(torch))) return true;
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
         if (strstr(torch, other_words[i].torch) && strstr(error_message(), other_words[i].ferry)) return true;
     const char *missing = strstr(torch, "not implemented for '");
