@@ -55,7 +55,8 @@ static fy_optimizer *make(fy_site *at, const fy_trained *what, fy_adam_opts a, b
     if (!(a.fy_end_ & FY_BETA2_TOLD)) a.beta2 = 0.999;
     if (!(a.fy_end_ & FY_EPS_TOLD)) a.eps = 1e-8;
     if (!(a.fy_end_ & FY_DECAY_TOLD)) a.weight_decay = decoupled ? 0.01 : 0;
-    if (!fy_optimizer_check_value(at, "epsilon value", a.eps, a.eps >= 0) ||
+    if (!fy_optimizer_check_value(at, "learning rate", lr, lr >= 0) ||
+        !fy_optimizer_check_value(at, "epsilon value", a.eps, a.eps >= 0) ||
         !fy_optimizer_check_value(at, "beta parameter at index 0", a.beta1, a.beta1 >= 0 && a.beta1 < 1) ||
         !fy_optimizer_check_value(at, "beta parameter at index 1", a.beta2, a.beta2 >= 0 && a.beta2 < 1) ||
         !fy_optimizer_check_value(at, "weight_decay value", a.weight_decay, a.weight_decay >= 0))

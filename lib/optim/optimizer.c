@@ -57,7 +57,6 @@ fy_optimizer *fy_optimizer_make(fy_site *at, const fy_trained *what, double lr, 
                        "optimizer got an empty parameter list");
     for (size_t i = 0; i < n; i++)
         if (!check_trained(at, x, i)) return NULL;
-    if (!fy_optimizer_check_value(at, "learning rate", lr, lr >= 0)) return NULL;
     fy_optimizer *o = calloc(1, sizeof *o);
     fy_trained_parameter *p = calloc(n, sizeof *p);
     if (!o || !p) fy_out_of_memory("an optimizer");

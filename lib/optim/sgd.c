@@ -28,7 +28,8 @@ static bool update(fy_site *at, const fy_optimizer *o, fy_group *group)
 fy_optimizer *fy_optim_sgd_at(fy_site *at, fy_trained what, fy_sgd_opts s)
 {
     double lr = s.fy_end_ & FY_LR_TOLD ? s.lr : 1e-3;
-    if (!fy_optimizer_check_value(at, "momentum value", s.momentum, s.momentum >= 0) ||
+    if (!fy_optimizer_check_value(at, "learning rate", lr, lr >= 0) ||
+        !fy_optimizer_check_value(at, "momentum value", s.momentum, s.momentum >= 0) ||
         !fy_optimizer_check_value(at, "weight_decay value", s.weight_decay, s.weight_decay >= 0))
         return NULL;
     if (s.nesterov && (s.momentum <= 0 || s.dampening != 0))
