@@ -397,7 +397,7 @@ TEST(every_differentiable_op_has_a_row)
         int i = 0;
         bool differentiable = fy_op_is_differentiable(op, 0) || fy_op_is_differentiable(op, 1);
         while (i < ROWS && rows[i].op != op) i++;
-        if (differentiable && i == ROWS) fail_msg("no row for %s", fy_ops[op].name);
+        if (differentiable && i == ROWS && !fy_op_refuses_gradient(op)) fail_msg("no row for %s", fy_ops[op].name);
     }
 }
 

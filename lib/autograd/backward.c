@@ -79,23 +79,47 @@ static void collect(pass *p, fy_node *root)
 
 /* ---- checks ---- */
 
+/* "CPUBFloat16Type": PyTorch has no older name of it, as torch.FloatTensor. */
+static const char *type_text(const fy_tensor *x, char *buf, size_t room)
+{
+    bool on_card = x->storage->dev->number, plain = x->dtype == FY_BFLOAT16;
+    snprintf(buf, room, plain ? "%s%sType" : "torch.%s%sTensor",
+             plain     ? (on_card ? "CUDA" : "CPU")
+             : on_card ? "cuda."
+                       : "",
+             fy_dtype_torch(x->dtype));
+    return buf;
+}
+
+/* ", which is output 0 of ExpBackward0,": the call that computed the tensor as it is now. "": no recorded one. */
+static const char *origin_text(const fy_node *node, const fy_saved *saved, char *buf, size_t room)
+{
+    char name[80] = "";
+    ptrdiff_t i = saved - node->saved;
+    const fy_node *by = i < node->n ? node->next[i] : NULL;
+    if (i == FY_RESULT && saved->of_view) snprintf(name, sizeof name, "AsStridedBackward0"); /* written in place */
+    else if (i == FY_RESULT) fy_node_name(node, name, sizeof name);
+    else if (!fy_node_writer_name(saved, name, sizeof name) && by && by->op != FY_NODE_LEAF)
+        fy_node_name(by, name, sizeof name);
+    buf[0] = 0;
+    if (name[0]) snprintf(buf, room, ", which is output 0 of %s,", name);
+    return buf;
+}
+
 static bool fail_modified(fy_site *at, const fy_node *node, const fy_saved *saved)
 {
-    char shape[256], name[80], line[80], label[80];
+    char shape[256], type[80], origin[160], line[80], label[80];
     const fy_tensor *x = saved->is.tensor;
     uint32_t now = fy_storage_version(x->storage) - saved->base, then = saved->version - saved->base;
     fy_geometry g = fy_geometry_of(x);
-    return fy_fail(at, "grad",
-                   fy_hint("%s%s needs %s as it was: write into a new tensor instead, or before that call",
-                           node->at->call, fy_line_text(node->at, at, line, sizeof line),
-                           fy_tensor_label(x, label, sizeof label)),
-                   "one of the variables needed for gradient computation has been modified by an inplace "
-                   "operation: [torch.%s%sTensor "
-                   "%s]%s%s, is at version %u; expected version %u instead.",
-                   x->storage->dev->number ? "cuda." : "", fy_dtype_torch(x->dtype),
-                   fy_shape_text(g.shape.dims, g.shape.ndim, "[]", shape, sizeof shape),
-                   saved == &node->saved[FY_RESULT] ? ", which is output 0 of " : "",
-                   saved == &node->saved[FY_RESULT] ? fy_node_name(node, name, sizeof name) : "", now, then);
+    return fy_fail(
+        at, "grad",
+        fy_hint("%s%s needs %s as it was: write into a new tensor instead, or before that call", node->at->call,
+                fy_line_text(node->at, at, line, sizeof line), fy_tensor_label(x, label, sizeof label)),
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: [%s %s]%s is at version %u; expected version %u instead.",
+        type_text(x, type, sizeof type), fy_shape_text(g.shape.dims, g.shape.ndim, "[]", shape, sizeof shape),
+        origin_text(node, saved, origin, sizeof origin), now, then);
 }
 
 static bool check_node(fy_site *at, const fy_node *node)
@@ -106,6 +130,9 @@ static bool check_node(fy_site *at, const fy_node *node)
             "Trying to backward through the graph a second time (or directly access saved tensors after they "
             "have already been freed). Saved intermediate values of the graph are freed when you call "
             ".backward() or autograd.grad().");
+    if (node->op < FY_OP_COUNT && fy_op_refuses_gradient(node->op))
+        return fy_fail(at, "grad", "leave it out of the graph: FY_NO_GRAD { ... }, or fy_detach(x) as its operand",
+                       "derivative for aten::%s is not implemented", fy_ops[node->op].name);
     for (int i = 0; i <= FY_MAX_INPUTS; i++) {
         const fy_saved *s = &node->saved[i];
         if (s->is.tensor && fy_storage_version(s->is.tensor->storage) != s->version) return fail_modified(at, node, s);
@@ -223,19 +250,16 @@ static void finish(pass *p)
 
 /* ---- fy_backward ---- */
 
-/* The gradient to start from: a new reference; NULL after an error. */
-static fy_tensor *first_gradient(fy_site *at, fy_tensor *x, fy_tensor *given)
+/* What PyTorch checks before it looks at the graph. */
+static bool check_shape(fy_site *at, fy_tensor *x, fy_tensor *given)
 {
     char want[256], got[256];
     fy_geometry g = fy_geometry_of(x);
-    if (!given && fy_shape_numel(&g.shape) != 1)
+    if (!given && (fy_shape_numel(&g.shape) == 1 || !fy_needs_grad(x))) return true;
+    if (!given)
         return fy_fail_about(at, "grad", "fy_backward(fy_sum(x)), or pass .gradient, of x's shape", 1, &x,
                              "grad can be implicitly created only for scalar outputs");
-    if (!given) {
-        fy_tensor *one = fy_algebra_zeros(x, &g.shape);
-        return one && fy_fill__at(at, one, fy_arg_int(1)) ? fy_tensor_retain(one) : NULL;
-    }
-    if (!fy_check(at, 1, given)) return NULL;
+    if (!fy_check(at, 1, given)) return false;
     fy_geometry other = fy_geometry_of(given);
     if (other.shape.ndim != g.shape.ndim ||
         memcmp(other.shape.dims, g.shape.dims, (size_t)g.shape.ndim * sizeof *g.shape.dims))
@@ -245,6 +269,16 @@ static fy_tensor *first_gradient(fy_site *at, fy_tensor *x, fy_tensor *given)
             "of torch.Size(%s).",
             fy_shape_text(other.shape.dims, other.shape.ndim, "[]", got, sizeof got),
             fy_shape_text(g.shape.dims, g.shape.ndim, "[]", want, sizeof want));
+    return true;
+}
+
+/* The gradient to start from: a new reference; NULL after an error. */
+static fy_tensor *first_gradient(fy_site *at, fy_tensor *x, fy_tensor *given)
+{
+    if (!given) {
+        fy_tensor *one = fy_algebra_zeros(x, &x->node->is.shape);
+        return one && fy_fill__at(at, one, fy_arg_int(1)) ? fy_tensor_retain(one) : NULL;
+    }
     if (given->storage->dev != x->storage->dev && given->ndim > 0)
         return fy_fail_about(at, "device_mismatch",
                              fy_hint("copy it first: fy_to(gradient, \"%s\")", x->storage->dev->name), 2,
@@ -282,6 +316,7 @@ bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
     if (o.create_graph)
         return fy_fail(at, "grad", "leave .create_graph out",
                        "double backward: Ferry does not compute gradients of gradients");
+    if (!check_shape(at, x, o.gradient)) return false;
     if (!fy_needs_grad(x))
         return fy_fail_about(at, "grad",
                              "make what it was computed from with .requires_grad = true, outside FY_NO_GRAD", 1, &x,

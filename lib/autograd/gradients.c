@@ -11,6 +11,7 @@ static inline fy_arg minus_scalar(const fy_node *n, int i) { return fy_arg_real(
 
 /* Up to three expressions, one per operand; a missing one is NONE. */
 #define NONE (fy_arg_tensor(NULL))
+#define REFUSED NONE /* by backward.c, before anything runs */
 #define X(name, nin, types, dtype, shape, flops, gradient, scalars, words) \
     static fy_arg gradient_of_##name(const fy_node *n, int i, fy_arg g) \
     { \

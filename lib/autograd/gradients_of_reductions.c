@@ -69,9 +69,7 @@ fy_arg fy_gradient_extreme(const fy_node *n, fy_arg g, fy_arg a, fy_arg r)
         fy_arg nan = OP(logical_and, OP(isnan, a), OP(isnan, r)), equal = OP(logical_or, OP(eq, a, r), nan);
         return OP(where, equal, OP(div, g, total(n, equal)), ZERO);
     }
-    fy_node kept_dim = *n; /* argmax of the operand: op, dims */
-    kept_dim.keepdim = true;
-    fy_arg where = fy_algebra_call(n->op == FY_OP_max ? FY_OP_argmax : FY_OP_argmin, a, NUMBER(0), &kept_dim);
+    fy_arg where = n->saved[1].is; /* the positions */
     fy_shape s = n->next[0]->is.shape;
     fy_tensor *all = fy_algebra_zeros(g.tensor, &s), *one = kept(n, g).tensor;
     if (!all || !one || !where.tensor) return fy_arg_tensor(NULL);

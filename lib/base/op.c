@@ -132,5 +132,6 @@ static unsigned gradient_of(int op, int i)
     return i < MOST_OPERANDS ? gradients[op][i] : 0;
 }
 
+bool fy_op_refuses_gradient(int op) { return strstr(fy_ops[op].gradient, "REFUSED"); }
 bool fy_op_is_differentiable(int op, int i) { return gradient_of(op, i) & DIFFERENTIABLE; }
 unsigned fy_op_gradient_reads(int op, int i) { return gradient_of(op, i) & (DIFFERENTIABLE - 1); }

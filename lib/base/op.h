@@ -50,7 +50,8 @@ typedef enum fy_shape_rule {
  * flops: per element of the result (of the operand where the shape is reduced); matmul counts 2k. gradient: that of
  * each operand, as an expression that lib/autograd/gradients.c compiles: g is the gradient of the result, r the result,
  * a, b, c the operands, n the node. What it mentions is saved. Summing to a broadcast operand's shape is implied, and
- * conversion to its dtype and device. OP: an op; BY: a function of gradients.h. (): not differentiable; NONE: not by this operand. scalars: indices into w->real[], e.g.
+ * conversion to its dtype and device. OP: an op; BY: a function of gradients.h. (): not differentiable; NONE: not by
+ * this operand; REFUSED: it has a gradient, which PyTorch does not compute either. scalars: indices into w->real[], e.g.
  * w->real[FY_ADD_alpha], and w->integer[] for integers. They follow the operands' numbers.
  *
  * Layouts. Inputs of a broadcasting op are expanded to the result's shape (stride 0 where a size was 1). A reduced
@@ -94,8 +95,8 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* from this range on
     X(add,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, (g, OP(mul, g, scalar(n, FY_ADD_alpha))), FY_SCALARS(FY_ADD_alpha), "a + alpha * b") \
     X(sub,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, (g, OP(mul, g, minus_scalar(n, FY_SUB_alpha))), FY_SCALARS(FY_SUB_alpha), "a - alpha * b") \
     X(mul,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, (OP(mul, g, b), OP(mul, g, a)), FY_SCALARS(), "") \
-    X(div,          2, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    1, (OP(div, g, b), OP(neg, OP(div, OP(mul, g, r), b))), FY_SCALARS(), "") \
-    X(floor_divide, 2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, (), FY_SCALARS(), "toward minus infinity") \
+    X(div,          2, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    1, (OP(div, g, b), OP(neg, OP(mul, g, OP(div, OP(div, a, b), b)))), FY_SCALARS(), "") \
+    X(floor_divide, 2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, (REFUSED, REFUSED), FY_SCALARS(), "toward minus infinity") \
     X(remainder,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, (g, OP(neg, OP(mul, g, OP(floor_divide, a, b)))), FY_SCALARS(), "of the divisor's sign") \
     X(pow,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,   20, (BY(base_of_power, g, a, b), BY(exponent_of_power, g, a, b, r)), FY_SCALARS(), "") \
     X(maximum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, (BY(unless_less, g, a, b), BY(unless_less, g, b, a)), FY_SCALARS(), "NaN if either is") \
@@ -208,6 +209,7 @@ bool fy_op_takes(int op, fy_dtype dtype);
 enum { FY_READS_RESULT = 7 };
 unsigned fy_op_gradient_reads(int op, int i);
 bool fy_op_is_differentiable(int op, int i);
+bool fy_op_refuses_gradient(int op); /* recorded, but a backward pass through it is an error */
 
 /* Sets w->flops and w->bytes; the operands are set. (op.c) */
 void fy_op_cost(fy_run_work *w);

@@ -31,6 +31,7 @@ typedef struct fy_storage {
     struct fy_access_history *history; /* accesses by streams (access_history.h); NULL: none */
     uint32_t saves;                    /* how many nodes of the autograd graph read it later */
     fy_site *saved_by;                 /* the newest call of those */
+    uint16_t writer;                   /* the newest call in place that the graph recorded (graph.c); 0: none */
     struct fy_storage *next, *prev;    /* live storages, oldest first */
 } fy_storage;
 

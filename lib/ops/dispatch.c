@@ -140,9 +140,7 @@ static fy_tensor *dispatch_and_record(const fy_call *c)
     fy_before before;
     if (!meets_graph(c) || !fy_records(c)) return fy_compute(c);
     if (!fy_record_begin(c, &before)) return NULL;
-    fy_tensor *out = fy_compute(c);
-    fy_record(c, out, &before);
-    return out;
+    return fy_record(c, fy_compute(c), &before);
 }
 
 static fy_tensor *dispatch_autocast(const fy_call *c)

@@ -91,10 +91,11 @@ typedef struct fy_before {
     uint32_t version;  /* of the target's storage */
 } fy_before;
 /* record.c: the autograd graph. Does the call belong to it? begin: false after an error: the target must not be
- * written. fy_record takes over the reference in *before, and records nothing if the call failed (out is NULL). */
+ * written. fy_record takes over the reference in *before, and records nothing if the call failed (out is NULL).
+ * Returns out; NULL after an error, which has released it. */
 bool fy_records(const fy_call *c);
 bool fy_record_begin(const fy_call *c, fy_before *before);
-void fy_record(const fy_call *c, fy_tensor *out, const fy_before *before);
+fy_tensor *fy_record(const fy_call *c, fy_tensor *out, const fy_before *before);
 void fy_record_step(fy_site *at, fy_node_kind kind, fy_tensor *out, size_t n, fy_tensor *const *x, const fy_shape *dims,
                     bool in_place); /* calls of several ops, as one node: kind, dims as in graph.h */
 

@@ -201,14 +201,22 @@ fy_tensor *fy_embedding_at(fy_site *at, fy_tensor *weight, fy_tensor *index)
     return dispatch_index(index_call(at, FY_OP_embedding, weight, 0, index));
 }
 
-/* An empty index changes nothing, and no op runs. */
-fy_tensor *fy_scatter_add__at(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *index, fy_tensor *src)
+/* No op runs, but the graph knows of the call. */
+static fy_tensor *scatter_nothing(const fy_call *c)
 {
     fy_plan p;
+    fy_before before = {0};
+    bool records = fy_records(c);
+    if ((records && !fy_record_begin(c, &before)) || !fy_plan_make(c, &p)) return NULL;
+    return records ? fy_record(c, c->out, &before) : c->out;
+}
+
+fy_tensor *fy_scatter_add__at(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *index, fy_tensor *src)
+{
     fy_call c = index_call(at, FY_OP_scatter_add, x, dim, index);
     c.in[2] = fy_arg_tensor(src);
     c.out = x;
     if (!fy_check(at, 0, x) || !fy_check(at, 2, index) || !fy_check(at, 3, src)) return NULL;
-    if (fy_numel(index) == 0 && !fy_policy_applies(&c)) return fy_plan_make(&c, &p) ? x : NULL;
+    if (fy_numel(index) == 0 && !fy_policy_applies(&c)) return scatter_nothing(&c);
     return fy_dispatch(&c);
 }

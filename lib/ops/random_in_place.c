@@ -15,7 +15,7 @@
 /* The generators fill memory in its order. A tensor with holes, or in another order, takes its values row by row. */
 static fy_tensor *draw_into(fy_call *c, fy_tensor *x)
 {
-    if (!fy_check_written(c->at, x, x) || !fy_graph_check_written(c->at, x)) return NULL;
+    if (!fy_check_written(c->at, x, x) || !fy_graph_check_written(c->at, x, false)) return NULL;
     if (fy_is_contiguous_at(c->at, x)) {
         c->out = x;
         return fy_draw(c);

@@ -21,10 +21,14 @@ bool fy_records(const fy_call *c)
     return false;
 }
 
+/* The largest along a dimension: of the operand, only the positions are needed. */
+static bool has_positions(const fy_call *c) { return (c->op == FY_OP_max || c->op == FY_OP_min) && c->dims.ndim > 0; }
+
 /* What the gradients of the operands that need one read. */
 static unsigned reads_of(const fy_call *c)
 {
     unsigned reads = 0;
+    if (has_positions(c)) return 0;
     for (int i = 0; i < fy_ops[c->op].nin; i++)
         if (fy_needs_grad(operand(c, i))) reads |= fy_op_gradient_reads(c->op, i);
     return reads;
@@ -34,7 +38,7 @@ bool fy_record_begin(const fy_call *c, fy_before *before)
 {
     *before = (fy_before){0};
     if (!c->out) return true;
-    if (!fy_check(c->at, 0, c->out) || !fy_graph_check_written(c->at, c->out)) return false;
+    if (!fy_check(c->at, 0, c->out) || !fy_graph_check_written(c->at, c->out, true)) return false;
     before->version = fy_storage_version(c->out->storage);
     unsigned reads = reads_of(c);
     bool reads_target = false;
@@ -52,9 +56,32 @@ static void save(fy_node *node, int i, const fy_call *c, fy_tensor *x, const fy_
     if (c->out && !is_target && x->storage == c->out->storage) node->saved[i].version = before->version;
 }
 
-void fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
+/* Saved in place of an operand b. */
+static bool save_positions(fy_node *node, const fy_call *c)
+{
+    fy_tensor *at = fy_compute(&(fy_call){.at = c->at,
+                                          .op = c->op == FY_OP_max ? FY_OP_argmax : FY_OP_argmin,
+                                          .in = {c->in[0]},
+                                          .dims = c->dims,
+                                          .keepdim = true});
+    if (!at) return false;
+    fy_node_save(node, 1, at);
+    fy_tensor_release(c->at, at, FY_WORD_free);
+    return true;
+}
+
+/* PyTorch keeps the number in x * 2, too, and releases it after a pass. */
+static bool keeps_number(const fy_call *c, unsigned reads)
+{
+    for (int i = 0; i < fy_ops[c->op].nin; i++)
+        if ((reads & 1u << i) && !c->in[i].is_tensor && c->op != FY_OP_lerp) return true;
+    return false;
+}
+
+fy_tensor *fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
 {
     int nin = fy_ops[c->op].nin;
+    bool ok = out;
     if (out && fy_dtype_is_real(out->dtype)) {
         unsigned reads = reads_of(c);
         fy_node *node = fy_node_make(c->at, c->op, out, nin ? nin : 1);
@@ -66,6 +93,8 @@ void fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
             else if (reads & 1u << i) save(node, i, c, x, before);
         }
         if (reads & 1u << FY_READS_RESULT) fy_node_save(node, FY_RESULT, out);
+        if (has_positions(c)) ok = save_positions(node, c);
+        node->keeps_number = keeps_number(c, reads);
         node->dims = c->dims;
         node->keepdim = c->keepdim;
         memcpy(node->real, c->real, sizeof node->real);
@@ -73,6 +102,8 @@ void fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
         fy_node_finish(node, out, c->out != NULL);
     }
     fy_tensor_release(c->at, before->target, FY_WORD_free);
+    if (out && !ok && !c->out) fy_tensor_release(c->at, out, FY_WORD_free);
+    return ok ? out : NULL;
 }
 
 /* An empty 1-D tensor joins with anything. */
@@ -89,7 +120,7 @@ void fy_record_step(fy_site *at, fy_node_kind kind, fy_tensor *out, size_t n, fy
 {
     bool any = in_place && fy_needs_grad(out);
     if (!fy_is_grad_enabled() || !fy_dtype_is_real(out->dtype)) return;
-    for (size_t i = 0; i < n && !any; i++) any = fy_needs_grad(x[i]);
+    for (size_t i = 0; i < n; i++) any |= fy_needs_grad(x[i]); /* of all: it may make their nodes, before this one */
     if (!any) return;
     fy_node *node = fy_node_make(at, (int)kind, out, (int)n);
     for (size_t i = 0; i < n; i++) fy_node_link(node, (int)i, x[i]);

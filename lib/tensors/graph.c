@@ -30,6 +30,38 @@ static const char *kind_name(int op)
     return op < FY_OP_COUNT ? fy_ops[op].name : names[op - FY_OP_COUNT];
 }
 
+enum { PART_DIMS = 3 }; /* of a part that is not one of a list */
+
+/* PyTorch's number of the call's form: a reduction along a dimension is another one than of all elements. */
+static int form_of(const fy_node *node)
+{
+    bool along = node->dims.ndim > 0, second = node->n > 1 && (node->next[1] || node->saved[1].is.tensor);
+    switch (node->op) {
+    case FY_OP_sum:
+    case FY_OP_mean:
+    case FY_OP_prod: return along;
+    case FY_OP_max:
+    case FY_OP_min: return !along;
+    case FY_OP_pow:
+    case FY_OP_remainder:
+    case FY_OP_clamp_min:
+    case FY_OP_clamp_max: return second;
+    case FY_OP_clamp: return !second;
+    default: return 0;
+    }
+}
+
+/* Where PyTorch's name of the op's function is another one. */
+static const char *function_name(const fy_node *node)
+{
+    static const char *const products[] = {"dot", "mv", "mm", "unsafe_view"};
+    int ndim = node->is.shape.ndim;
+    if (node->op == FY_OP_norm) return "linalg_vector_norm";
+    if (node->op == FY_OP_layer_norm) return "native_layer_norm";
+    if (node->op == FY_OP_matmul) return products[ndim < 3 ? ndim : 3];
+    return kind_name(node->op);
+}
+
 /* log_softmax gives LogSoftmaxBackward0. */
 const char *fy_node_name(const fy_node *node, char *buf, size_t room)
 {
@@ -37,13 +69,27 @@ const char *fy_node_name(const fy_node *node, char *buf, size_t room)
     bool upper = true;
     if (node->op == FY_NODE_TO) return "ToCopyBackward0";
     if (node->op == FY_NODE_COPY) return "CopyBackwards";
-    if (node->op == FY_NODE_WRITE) return "CopySlices";
-    for (const char *c = kind_name(node->op); *c && n + 1 < room; c++) {
+    if (node->op == FY_NODE_WRITE) return "torch::autograd::CopySlices";
+    if (node->op == FY_NODE_PART && node->dims.ndim > PART_DIMS)
+        return node->dims.dims[PART_DIMS + 1] ? "SplitWithSizesBackward0" : "SplitBackward0";
+    if (node->op == FY_NODE_PART && node->next[0] && node->is.shape.ndim < node->next[0]->is.shape.ndim)
+        return "SelectBackward0";
+    for (const char *c = function_name(node); *c && n + 1 < room; c++) {
         if (*c != '_') buf[n++] = upper ? (char)toupper((unsigned char)*c) : *c;
         upper = *c == '_';
     }
-    snprintf(buf + n, room - n, "Backward0");
+    snprintf(buf + n, room - n, "Backward%d", form_of(node));
     return buf;
+}
+
+bool fy_node_writer_name(const fy_saved *saved, char *buf, size_t room)
+{
+    int op = saved->is.tensor->storage->writer - 1;
+    if (op < 0) return false;
+    fy_node writer = {.op = saved->of_view ? FY_NODE_VIEWED : op};
+    const char *name = fy_node_name(&writer, buf, room);
+    if (name != buf) snprintf(buf, room, "%s", name);
+    return true;
 }
 
 /* ---- making ---- */
@@ -114,6 +160,7 @@ void fy_node_save(fy_node *node, int i, const fy_tensor *x)
                                 .of = x->id,
                                 .version = version,
                                 .of_leaf = is_required_leaf(x->is_view ? x->history->node : x->node),
+                                .of_view = x->is_view,
                                 .base = made == FY_NOT_MADE ? version : made};
     __atomic_store_n(&s->saved_by, node->at, __ATOMIC_RELAXED);
     __atomic_add_fetch(&s->saves, 1, __ATOMIC_RELAXED);
@@ -167,6 +214,7 @@ static void write_through(fy_node *node, const fy_tensor *view, fy_history *h)
 void fy_node_finish(fy_node *node, fy_tensor *out, bool in_place)
 {
     fy_history *h = in_place ? out->history : NULL;
+    if (in_place) out->storage->writer = (uint16_t)(1 + (out->is_view ? FY_NODE_WRITE : node->op));
     fy_node_emit(node->at, node, FY_WORD_make);
     if (h && out->is_view) {
         write_through(node, out, h);
@@ -246,6 +294,10 @@ void fy_graph_view(fy_site *at, fy_tensor *x, fy_tensor *view, fy_node_kind kind
     view->history = fy_history_retain(history_of(x));
     view->history_seen = view->history->writes;
     view->is_view = true;
+    view->made = kind == FY_NODE_PART && dims->ndim > PART_DIMS ? FY_VIEW_OF_LIST
+                 : x->is_view && x->made                        ? x->made
+                 : fy_is_grad_enabled()                         ? FY_VIEW_PLAIN
+                                                                : FY_VIEW_WITHOUT_GRAD;
     if (!tracked) return;
     fy_node *node = fy_node_make(at, (int)kind, view, 1);
     fy_node_link(node, 0, x);
@@ -253,20 +305,53 @@ void fy_graph_view(fy_site *at, fy_tensor *x, fy_tensor *view, fy_node_kind kind
     fy_node_finish(node, view, false);
 }
 
-bool fy_graph_check_written(fy_site *at, fy_tensor *x)
+static const char write_hint[] = "change its values with FY_NO_GRAD { ... }, or write into a new tensor";
+
+/* "Output 1 of SplitBackward0 is a view and ..." */
+static bool fail_made(fy_site *at, fy_tensor *x)
 {
-    const fy_node *base = x->history && x->is_view ? x->history->node : NULL;
-    const char *hint = "change its values with FY_NO_GRAD { ... }, or write into a new tensor";
+    char name[80], output[120];
+    const fy_node *node = x->node;
+    int64_t i = node && node->op == FY_NODE_PART && node->dims.ndim > PART_DIMS ? node->dims.dims[PART_DIMS] : 0;
+    bool list = x->made == FY_VIEW_OF_LIST, known = node && node->op != FY_NODE_LEAF;
+    snprintf(output, sizeof output, "Output %lld of %s", (long long)i,
+             known ? fy_node_name(node, name, sizeof name) : "");
+    return fy_fail_about(
+        at, "grad",
+        list ? "write into fy_clone(x), or use the result of a call that is not in place; fy_narrow gives a part that "
+               "may "
+               "be written"
+             : "make the view outside FY_NO_GRAD, or write inside it, too",
+        1, &x, "%s and is being modified inplace%s. %s",
+        known ? fy_hint("%s is a view", output) : "A view was created in no_grad mode",
+        known ? "" : " with grad mode enabled",
+        list
+            ? "This view is the output of a function that returns multiple views. Such functions do not allow the "
+              "output "
+              "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+            : "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+              "moving "
+              "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
+              "tracked) or both outside (if you want the inplace to be tracked).");
+}
+
+/* A view of a leaf that does not require grad counts, too, if the view was made to require it. */
+static bool check_view(fy_site *at, fy_tensor *x, bool recorded)
+{
+    const fy_node *base = x->history->node;
+    bool needs = fy_needs_grad(x) || needs_gradient(base);
+    if ((needs || recorded) && x->made != FY_VIEW_PLAIN) return fail_made(at, x);
+    if (!needs || (base && base->op != FY_NODE_LEAF)) return true;
+    return fy_fail_about(at, "grad", write_hint, 1, &x,
+                         "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+bool fy_graph_check_written(fy_site *at, fy_tensor *x, bool recorded)
+{
     if (!fy_is_grad_enabled()) return true;
-    if (is_required_leaf(base))
-        return fy_fail_about(at, "grad", hint, 1, &x,
-                             "a view of a leaf Variable that requires grad is being used in an in-place operation.");
-    if (fy_base_needs_grad(x) && !fy_needs_grad(x))
-        return fy_fail_about(at, "grad", "make the view outside FY_NO_GRAD, or write inside it, too", 1, &x,
-                             "A view was created in no_grad mode and is being modified inplace with grad mode "
-                             "enabled.");
+    if (x->is_view && x->history && !check_view(at, x, recorded)) return false;
     if (!is_required_leaf(x->node)) return true;
-    return fy_fail_about(at, "grad", hint, 1, &x,
+    return fy_fail_about(at, "grad", write_hint, 1, &x,
                          "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
@@ -295,6 +380,7 @@ void fy_node_follow(fy_node *leaf, const fy_tensor *x)
 void fy_node_release_saved(fy_site *at, fy_node *node)
 {
     bool any = false;
+    node->released |= node->keeps_number;
     for (int i = 0; i <= FY_MAX_INPUTS; i++) {
         fy_tensor *x = node->saved[i].is.tensor;
         if (!x) continue;

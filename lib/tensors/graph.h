@@ -14,7 +14,8 @@ typedef enum fy_node_kind {
     FY_NODE_RESHAPE,            /* a view with the elements in the same order */
     FY_NODE_PERMUTE,            /* a view; dims: the operand's dimension of each dimension */
     FY_NODE_EXPAND,             /* a view */
-    FY_NODE_PART,               /* a view; dims: {dimension, first index, step} */
+    FY_NODE_PART,               /* a view; dims: {dimension, first index, step}; one of a list: and its number, and
+                                 * whether the call named all sizes */
     FY_NODE_TO,                 /* a copy to another device or dtype */
     FY_NODE_COPY,               /* fy_copy_: operand 0 is overwritten by operand 1 */
     FY_NODE_JOIN,               /* cat, stack; dims: {dimension, 1 for stack} */
@@ -32,6 +33,7 @@ typedef struct fy_saved {
     uint32_t version; /* of the storage when it was saved */
     uint32_t base;    /* its storage's version when the program got it: PyTorch counts from there */
     bool of_leaf;     /* the bytes are those of a leaf that requires grad */
+    bool of_view;     /* the tensor is a view */
 } fy_saved;
 
 typedef struct fy_node {
@@ -40,6 +42,7 @@ typedef struct fy_node {
     int op;             /* of the table, or an fy_node_kind */
     bool requires_grad; /* of a leaf */
     bool retains_grad;  /* fy_retain_grad */
+    bool keeps_number;  /* the gradient reads a number of the call */
     bool released;      /* a backward pass released what it saved */
     fy_site *at;        /* the call */
     uint32_t tensor;    /* the result, or the leaf */
@@ -89,9 +92,13 @@ void fy_node_emit(fy_site *at, const fy_node *node, fy_word what); /* FY_WORD_ma
 fy_node *fy_node_of(fy_tensor *x); /* x's node, up to date with writes in place; NULL: none */
 const char *fy_node_name(const fy_node *node, char *buf, size_t room); /* PyTorch's: "MulBackward0" */
 
+/* The name of the recorded call that has written the saved tensor in place; false: none has. */
+bool fy_node_writer_name(const fy_saved *saved, char *buf, size_t room);
+
 bool fy_base_needs_grad(const fy_tensor *x); /* x is a view, and its base is part of a graph */
-/* May the tensor be written in place? False after an error: a leaf that requires grad, or a view of one. */
-bool fy_graph_check_written(fy_site *at, fy_tensor *x);
+/* May the tensor be written in place? False after an error: a leaf that requires grad, or a view of one. recorded: an
+ * operand of the call needs a gradient. */
+bool fy_graph_check_written(fy_site *at, fy_tensor *x, bool recorded);
 
 void fy_graph_require(fy_site *at, fy_tensor *x, bool on); /* x is a leaf */
 void fy_node_follow(fy_node *leaf, const fy_tensor *x);    /* x, whose leaf it is, has other bytes now */

@@ -16,8 +16,8 @@ static bool can_split(fy_site *at, fy_tensor *x, const char *call, int64_t *dim)
     return fy_wrap_dim(at, x, dim);
 }
 
-/* size[i] elements of dim each. */
-static fy_tensors parts_of(fy_site *at, fy_tensor *x, int64_t dim, int n, const int64_t *size)
+/* size[i] elements of dim each. by_sizes: the program named them. */
+static fy_tensors parts_of(fy_site *at, fy_tensor *x, int64_t dim, int n, const int64_t *size, bool by_sizes)
 {
     fy_tensors parts = {.n = n};
     fy_geometry g = fy_geometry_of(x);
@@ -26,7 +26,7 @@ static fy_tensors parts_of(fy_site *at, fy_tensor *x, int64_t dim, int n, const 
     for (int i = 0; i < n; i++) {
         g.shape.dims[dim] = size[i];
         g.offset = fy_saturating_offset(x->offset, x->strides[dim], from);
-        const fy_shape part = {3, {dim, from, 1}};
+        const fy_shape part = {5, {dim, from, 1, i, by_sizes}};
         from += size[i];
         char name[80]; /* "p.at[0]", as in the program */
         bool fits = whole && *whole && snprintf(name, sizeof name, "%s.at[%d]", whole, i) < (int)sizeof name;
@@ -48,7 +48,7 @@ static fy_tensors equal_parts(fy_site *at, fy_tensor *x, int64_t dim, int64_t si
     int64_t whole = x->shape[dim], list[FY_MOST_PARTS], n = whole ? (whole - 1) / size + 1 : 1;
     if (!check_count(at, x, n)) return none;
     for (int64_t i = 0; i < n; i++) list[i] = size < whole - i * size ? size : whole - i * size;
-    return parts_of(at, x, dim, (int)n, list);
+    return parts_of(at, x, dim, (int)n, list, false);
 }
 
 fy_tensors fy_split_at(fy_site *at, fy_tensor *x, int64_t size, int64_t dim)
@@ -103,7 +103,7 @@ fy_tensors fy_split_sizes_at(fy_site *at, fy_tensor *x, size_t n, const fy_arg *
         if (!fy_number_ok(at, &sizes[i])) return none;
         size[i] = sizes[i].integer;
     }
-    return check_sizes(at, x, dim, (int)n, size) ? parts_of(at, x, dim, (int)n, size) : none;
+    return check_sizes(at, x, dim, (int)n, size) ? parts_of(at, x, dim, (int)n, size, true) : none;
 }
 
 /* May give fewer parts than requested, as in PyTorch: 6 elements in 4 chunks are three parts of 2. */
@@ -117,5 +117,5 @@ fy_tensors fy_chunk_at(fy_site *at, fy_tensor *x, int64_t chunks, int64_t dim)
         return none;
     }
     if (x->shape[dim] > 0) return equal_parts(at, x, dim, (x->shape[dim] - 1) / chunks + 1);
-    return check_count(at, x, chunks) ? parts_of(at, x, dim, (int)chunks, nothing) : none;
+    return check_count(at, x, chunks) ? parts_of(at, x, dim, (int)chunks, nothing, true) : none;
 }

@@ -65,6 +65,7 @@ static fy_tensor *take_slot(void)
     x->node = NULL;
     x->history = NULL;
     x->is_view = false;
+    x->made = FY_VIEW_PLAIN;
     return x;
 }
 
@@ -82,6 +83,7 @@ void fy_tensor_replace(fy_site *at, fy_tensor *x, fy_tensor *by)
     memcpy(x->strides, by->strides, sizeof x->strides);
     x->history = NULL;
     x->is_view = false;
+    x->made = FY_VIEW_PLAIN;
     by->id = old.id;
     by->storage = old.storage;
     if (old.history) fy_history_release(at, old.history);

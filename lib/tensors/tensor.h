@@ -27,6 +27,7 @@ struct fy_tensor {
     struct fy_history *history; /* shared with its views; NULL: it is no view, and has none */
     uint32_t history_seen;      /* writes in place that `node` includes */
     bool is_view;
+    enum { FY_VIEW_PLAIN, FY_VIEW_WITHOUT_GRAD, FY_VIEW_OF_LIST } made; /* of a view: how; views of it are alike */
 };
 
 /* A view of a storage, without a handle. */

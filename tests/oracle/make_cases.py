@@ -8,6 +8,7 @@ import json
 
 from case_maker import Case, INTEGERS, R, SHAPES, cases, dim_of, distinct, given, near, numel, operand_of, value
 from torch_runner import DTYPES, FLOATS
+from gradient_cases import gradients
 from index_cases import indexing, masks, ordering, parts
 from pointwise_cases import more_factories, norms, pointwise, sameness
 from torch_rules import PROGRAMS
@@ -313,7 +314,7 @@ def rules():
 
 for group in (binary, numbers, in_place, unary, reductions, products, losses, views, creation, conversion, promotion,
               randomness, rules, ternary, parts, indexing, ordering, masks, pointwise, more_factories, sameness, norms, training,
-              layer_norms, draws):
+              layer_norms, draws, gradients):
     group()
 for case in cases:
     print(json.dumps(case, separators=(',', ':')))
