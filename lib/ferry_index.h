@@ -18,7 +18,8 @@ typedef struct fy_tensors {
 
 #define fy_split(x, size, dim)   FY_SPLIT("fy_split", #x ", " #size ", " #dim, x, size, dim)
                                  /* fy_split(x, 2, 0): views of 2 rows each, the last may have fewer; fy_split(x, (1, 2,
-                                  * 3), 0): of 1, 2 and 3 rows */
+                                  * 3), 0): of 1, 2 and 3 rows. As in PyTorch one of several views is not
+                                  * written in place where gradients are recorded; fy_narrow gives a part that may be */
 #define fy_chunk(x, chunks, dim) fy_chunk_at(FY_AT("fy_chunk", #x ", " #chunks ", " #dim), x, chunks, dim)
                                  /* at most `chunks` views of equal size; the last may be smaller */
 #define fy_repeat(x, ...)        FY_RESHAPE(repeat, "(2, 3)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)

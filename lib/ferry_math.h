@@ -12,7 +12,8 @@
 #define fy_sub(...) FY_ALPHA(fy_sub_at, "fy_sub", #__VA_ARGS__, __VA_ARGS__) /* a - b; fy_sub(a, b, alpha): a - alpha * b */
 #define fy_mul(a, b)          FY_TWO(mul, #a ", " #b, a, b)    /* a * b */
 #define fy_div(a, b)          FY_TWO(div, #a ", " #b, a, b)    /* a / b; a float result also for integers */
-#define fy_floor_divide(a, b) FY_TWO(floor_divide, #a ", " #b, a, b) /* rounded down; an integer 0 as b is an error */
+#define fy_floor_divide(a, b) FY_TWO(floor_divide, #a ", " #b, a, b) /* rounded down; an integer 0 as b is an error,
+                                                                              and so is fy_backward through it */
 #define fy_remainder(a, b)    FY_TWO(remainder, #a ", " #b, a, b) /* a - b * floor_divide(a, b); has b's sign */
 #define fy_pow(a, b)          FY_TWO(pow, #a ", " #b, a, b)    /* a to the power of b */
 #define fy_maximum(a, b)      FY_TWO(maximum, #a ", " #b, a, b) /* the larger; NaN if either is */
