@@ -157,16 +157,27 @@ const char *fy_npz_device(fy_npz *z, size_t i, char *buf, size_t room)
     return buf;
 }
 
-/* Unpacks the array into a file in memory. */
-static bool unpack(fy_npz *z, size_t i, const char *label, int fd)
+static bool fail_large(const fy_npz *z, const char *label, const char *least, zip_uint64_t bytes, size_t most)
+{
+    return fy_fail(z->at, "file", "load it into the module that it was saved from",
+                   "'%.300s' has %s%llu bytes; the module's tensor needs at most %zu", label, least,
+                   (unsigned long long)bytes, most);
+}
+
+/* Unpacks the array into a file in memory: not more than `most` bytes, whatever size the archive says it has. */
+static bool unpack(fy_npz *z, size_t i, const char *label, int fd, size_t most)
 {
     char some[1 << 14];
     zip_file_t *file = zip_fopen_index(z->zip, i, 0);
     if (!file) return fail_zip(z->at, label, "read", zip_strerror(z->zip));
     zip_int64_t got;
+    size_t all = 0;
     bool ok = true;
-    while (ok && (got = zip_fread(file, some, sizeof some)) > 0)
-        ok = write(fd, some, (size_t)got) == got || fail_zip(z->at, label, "unpack", strerror(errno));
+    while (ok && (got = zip_fread(file, some, sizeof some)) > 0) {
+        all += (size_t)got;
+        ok = (all <= most || fail_large(z, label, "more than ", most, most)) &&
+             (write(fd, some, (size_t)got) == got || fail_zip(z->at, label, "unpack", strerror(errno)));
+    }
     if (ok && got < 0) ok = fail_zip(z->at, label, "read", zip_error_strerror(zip_file_get_error(file)));
     zip_fclose(file);
     return ok && (lseek(fd, 0, SEEK_SET) == 0 || fail_zip(z->at, label, "read", strerror(errno)));
@@ -179,13 +190,10 @@ fy_tensor *fy_npz_load(fy_npz *z, size_t i, const char *name, size_t most)
     snprintf(label, sizeof label, "%.300s: %s.npy", z->path, fy_npz_name(z, i, member, sizeof member));
     if (zip_stat_index(z->zip, i, 0, &about) || !(about.valid & ZIP_STAT_SIZE))
         return fail_zip(z->at, label, "read", zip_strerror(z->zip)), NULL;
-    if (about.size > most)
-        return fy_fail(z->at, "file", "load it into the module that it was saved from",
-                       "'%.300s' has %llu bytes; the module's tensor needs at most %zu", label,
-                       (unsigned long long)about.size, most);
+    if (about.size > most) return fail_large(z, label, "", about.size, most), NULL;
     int fd = memfd_create("ferry-npz", MFD_CLOEXEC);
     if (fd < 0) return fail_zip(z->at, label, "unpack", strerror(errno)), NULL;
-    fy_tensor *x = unpack(z, i, label, fd) ? fy_npy_load(z->at, label, fd, name) : NULL;
+    fy_tensor *x = unpack(z, i, label, fd, most) ? fy_npy_load(z->at, label, fd, name) : NULL;
     close(fd);
     return x;
 }
