@@ -223,6 +223,8 @@ TEST(calls_out_of_order_are_errors_in_pytorchs_words)
         fy_tensor *loss = fy_scaler_scale(s, fy_sum(w));
         assert_false(fy_scaler_step(s, o));
         assert_true(failed_with("No inf checks were recorded for this optimizer."));
+        assert_false(fy_scaler_update(s)); /* the step that failed changed nothing */
+        assert_true(failed_with("No inf checks were recorded prior to update."));
         fy_grad_scaler *other = fy_amp_grad_scaler();
         fy_backward(loss, .retain_graph = true);
         fy_backward(fy_scaler_scale(other, fy_sum(w)));
@@ -265,6 +267,8 @@ TEST(float16_gradients_and_bad_factors_are_refused)
         assert_true(failed_with("The backoff factor must be < 1.0."));
         assert_null(fy_amp_grad_scaler(.init_scale = -1));
         assert_true(failed_with("the initial scale must be a positive number"));
+        assert_null(fy_amp_grad_scaler(.init_scale = 1e39)); /* the scale is a float32 */
+        assert_true(failed_with("the initial scale must be a positive number of float32, but got 1e+39"));
         assert_null(fy_amp_grad_scaler(.growth_interval = -1));
         assert_true(failed_with("the growth interval must be positive"));
     }

@@ -50,8 +50,9 @@ fy_grad_scaler *fy_amp_grad_scaler_at(fy_site *at, fy_grad_scaler_opts o)
     if (o.growth_factor == 0) o.growth_factor = 2;
     if (o.backoff_factor == 0) o.backoff_factor = 0.5;
     if (o.growth_interval == 0) o.growth_interval = 2000;
-    if (!(o.init_scale > 0) || isinf(o.init_scale))
-        return fy_fail(at, "value", hint, "the initial scale must be a positive number, but got %g", o.init_scale);
+    if (!((float)o.init_scale > 0) || isinf((float)o.init_scale)) /* PyTorch's is a float32 */
+        return fy_fail(at, "value", hint, "the initial scale must be a positive number of float32, but got %g",
+                       o.init_scale);
     if (!(o.growth_factor > 1))
         return fy_fail(at, "value", hint, "The growth factor must be > 1.0. (got %g)", o.growth_factor);
     if (!(o.backoff_factor < 1) || o.backoff_factor < 0)
@@ -233,12 +234,24 @@ static bool read_largest(fy_site *at, checked *c)
                           "No inf checks were recorded for this optimizer.");
 }
 
+static bool has_gradients(const checked *c)
+{
+    for (int d = 0; d < fy_dev_count(); d++)
+        if (c->largest[d]) return true;
+    return false;
+}
+
+static void drop_last(fy_grad_scaler *s) { free(s->list[--s->n].largest); }
+
 static bool step(fy_site *at, fy_grad_scaler *s, fy_optimizer *o)
 {
+    bool unscaled = find(s, o);
+    if (!unscaled && !unscale(at, s, o)) return false;
     checked *c = find(s, o);
-    if (!c && !unscale(at, s, o)) return false;
-    c = find(s, o);
-    if (!read_largest(at, c)) return false;
+    if (!read_largest(at, c)) {
+        if (!unscaled && !has_gradients(c)) drop_last(s); /* nothing was done: as if it had not been called */
+        return false;
+    }
     c->stepped = true;
     return !c->overflowed && fy_step_at(at, o);
 }
