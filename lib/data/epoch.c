@@ -196,7 +196,7 @@ static bool start_workers(fy_epoch *e, int64_t seed)
     for (int i = 0; i < e->nworkers; i++) {
         worker *w = &e->workers[i];
         *w = (worker){.epoch = e, .number = i, .generator = fy_generator_make((uint64_t)seed + (uint64_t)i)};
-        w->rows = zeroed((size_t)loader->batch_size * FY_MAX_ITEM, sizeof *w->rows);
+        w->rows = zeroed((size_t)fy_loader_most(loader) * FY_MAX_ITEM, sizeof *w->rows);
         w->thread = e->has_threads ? &loader->threads[i] : &w->own;
         if (!w->generator) fy_out_of_memory("a loader's workers");
         if (!(w->lane = fy_lane_start(work, w)))
@@ -214,7 +214,7 @@ static int64_t *shuffled(fy_site *at, int64_t n)
     int64_t *order = zeroed((size_t)n, sizeof *order);
     fy_generator *own = fy_generator_make((uint64_t)fy_generator_draw()), *before = fy_generator_use(own);
     if (!own) fy_out_of_memory("the order of an epoch");
-    fy_tensor *p = fy_randperm_at(at, (fy_shape){1, {n}}, (fy_opts){.name = "order"});
+    fy_tensor *p = fy_randperm_at(at, (fy_shape){1, {n}}, (fy_opts){.device = "cpu", .name = "order"});
     fy_generator_use(before);
     fy_generator_free(own);
     if (p) memcpy(order, fy_first_element(p), (size_t)n * sizeof *order);
@@ -234,7 +234,7 @@ static fy_epoch *begin(fy_site *at, fy_dataloader *loader)
     int64_t seed = fy_generator_draw(); /* before the order's, as PyTorch draws it */
     bool ok = !loader->shuffle || (e->order = shuffled(at, loader->ds->len));
     e->nworkers = loader->workers < e->batches ? loader->workers : (int)e->batches;
-    if (!e->nworkers) e->rows = zeroed((size_t)loader->batch_size * FY_MAX_ITEM, sizeof *e->rows);
+    if (!e->nworkers) e->rows = zeroed((size_t)fy_loader_most(loader) * FY_MAX_ITEM, sizeof *e->rows);
     else ok = ok && start_workers(e, seed);
     e->over = !ok;
     fy_scope_end(&scope);

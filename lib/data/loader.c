@@ -71,6 +71,11 @@ int64_t fy_dataloader_len(const fy_dataloader *loader)
     return whole + (rest && !loader->drop_last);
 }
 
+int64_t fy_loader_most(const fy_dataloader *loader)
+{
+    return loader->batch_size < loader->ds->len ? loader->batch_size : loader->ds->len;
+}
+
 void fy_loader_release(fy_dataloader *loader)
 {
     if (__atomic_sub_fetch(&loader->refs, 1, __ATOMIC_ACQ_REL) > 0) return;

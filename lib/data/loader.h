@@ -18,6 +18,7 @@ struct fy_dataloader {
     fy_log_thread *threads; /* numbers of the workers in the log: the same in each epoch */
 };
 
+int64_t fy_loader_most(const fy_dataloader *loader); /* items of its largest batch */
 void fy_loader_release(fy_dataloader *loader);
 
 /* collate.c: makes the batch of these `count` items, in scopes of its own: of each field of the items one tensor, in
