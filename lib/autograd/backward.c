@@ -41,6 +41,42 @@ typedef struct pass {
     uint64_t number;
 } pass;
 
+/* What a pass changes for its thread: its calls are those of a composed call, record no graph, and cast nothing, since
+ * a gradient is computed in the dtype of its call. */
+static _Thread_local struct {
+    fy_composed composed;
+    bool grad, cast;
+    fy_caught caught;
+} outside;
+
+static void end_pass(void)
+{
+    fy_compose(outside.composed);
+    fy_grad_set_enabled(outside.grad);
+    fy_autocast_is_on = outside.cast;
+    fy_error_catch(outside.caught);
+    pthread_mutex_unlock(&one_pass);
+}
+
+/* An error that ends the program, or a loader's worker, ends the pass: others, and atexit's functions, have passes too.
+ */
+static void leave_pass(void)
+{
+    end_pass();
+    if (outside.caught) outside.caught();
+}
+
+static void begin_pass(fy_site *at)
+{
+    fy_lane_acquire(&one_pass);
+    fy_algebra_site = at;
+    outside.composed = fy_compose((fy_composed){true, NULL}); /* `ok = fy_backward(x)` names nothing */
+    outside.grad = fy_grad_set_enabled(false);
+    outside.cast = fy_autocast_is_on;
+    fy_autocast_is_on = false;
+    outside.caught = fy_error_catch(leave_pass);
+}
+
 /* ---- the nodes ---- */
 
 static void add(pass *p, fy_node *node)
@@ -321,16 +357,9 @@ bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
         return fy_fail_about(at, "grad",
                              "make what it was computed from with .requires_grad = true, outside FY_NO_GRAD", 1, &x,
                              "element 0 of tensors does not require grad and does not have a grad_fn");
-    fy_composed before = fy_compose((fy_composed){true, NULL}); /* `ok = fy_backward(x)` names nothing */
-    fy_algebra_site = at;
-    bool was = fy_grad_set_enabled(false), cast = fy_autocast_is_on;
-    fy_autocast_is_on = false; /* a gradient is computed in the dtype of its call */
-    fy_lane_acquire(&one_pass);
+    begin_pass(at);
     bool ok = backward(&p, x, o.gradient);
-    pthread_mutex_unlock(&one_pass);
-    fy_compose(before);
-    fy_autocast_is_on = cast;
-    fy_grad_set_enabled(was);
+    end_pass();
     return ok;
 }
 

@@ -15,14 +15,20 @@ static _Thread_local fy_on_error_mode mode = FY_EXIT;
 static _Thread_local char first[4096]; /* the first report since the last clear */
 static _Thread_local char hint_text[512];
 static _Thread_local uint64_t reports;
-static _Thread_local void (*instead_of_exit)(void);
+static _Thread_local fy_caught instead_of_exit;
 
 void fy_on_error(fy_on_error_mode m) { mode = m; }
 const char *fy_error(void) { return first[0] ? first : NULL; }
 void fy_clear_error(void) { first[0] = 0; }
 fy_on_error_mode fy_error_mode(void) { return mode; }
 uint64_t fy_error_count(void) { return reports; }
-void fy_error_catch(void (*caught)(void)) { instead_of_exit = caught; }
+
+fy_caught fy_error_catch(fy_caught caught)
+{
+    fy_caught before = instead_of_exit;
+    instead_of_exit = caught;
+    return before;
+}
 
 const char *fy_hint(const char *format, ...)
 {

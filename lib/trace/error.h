@@ -32,10 +32,13 @@ fy_on_error_mode fy_error_mode(void); /* this thread's */
 uint64_t fy_error_count(void);        /* how many errors this thread has had */
 /* Where an error would end the program, `caught` is called first, and may leave by longjmp; no lock is held. NULL: ends
  * the program. This thread only. */
-void fy_error_catch(void (*caught)(void));
+typedef void (*fy_caught)(void);
+fy_caught fy_error_catch(fy_caught caught); /* returns the one before */
 /* " on line 14", or " at other.c:14" seen from another file; "" of NULL. */
 const char *fy_line_text(const fy_site *at, const fy_site *seen_from, char *buf, size_t room);
-/* The i-th argument as written, or "argument 2". */
+/* The i-th argument as written, or "argument 2"; FY_IN_LIST + i: the i-th of a list in parentheses that is the first
+ * argument. */
+enum { FY_IN_LIST = 1 << 16 };
 const char *fy_argument(const fy_site *at, int i, char *buf, size_t room);
 /* Formats a hint; valid until the thread's next call. */
 const char *fy_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
