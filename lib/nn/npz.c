@@ -112,7 +112,7 @@ fy_npz *fy_npz_open(fy_site *at, const char *path)
         return fy_fail(at, "value", "fy_load_state_dict(net, \"net.npz\")", "the path is %s", path ? "empty" : "NULL");
     zip_t *zip = zip_open(path, ZIP_RDONLY, &code);
     if (!zip) {
-        bool foreign = code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS;
+        bool foreign = code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS || code == ZIP_ER_OPNOTSUPP;
         zip_error_init_with_code(&error, code);
         fy_fail(at, "file",
                 foreign ? "pass a file that fy_save_state_dict or numpy.savez wrote"
