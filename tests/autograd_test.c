@@ -336,6 +336,66 @@ TEST(a_deep_graph_is_walked_and_released)
     }
 }
 
+/* "autograd_test.c:123: fy_backward: " */
+static bool reported_at(int line)
+{
+    char place[80];
+    snprintf(place, sizeof place, "autograd_test.c:%d: fy_backward: ", line);
+    return fy_error() && strstr(fy_error(), place);
+}
+
+/* The pass consists of calls of its own; errors in them are told as those of fy_backward's line. */
+TEST(errors_inside_a_pass_name_tensors_and_the_line)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = fy_ones((2), .requires_grad = true);
+        fy_tensor *loss = fy_sum(fy_mul(w, w)), *other = fy_sum(fy_exp(w));
+        fy_tensor *one = fy_expand(fy_ones((1)), (2));
+        fy_set_grad(w, one);
+        assert_false(fy_backward(loss, .retain_graph = true));
+        assert_true(reported_at(__LINE__ - 1));
+        assert_true(strstr(fy_error(), "\n  one is on cpu (2) float32\n"));
+        assert_true(strstr(fy_error(), "\n    assert_false(fy_backward(loss, .retain_graph = true));\n"));
+        assert_true(failed_with("more than one element of the written-to tensor refers to a single memory location"));
+
+        fy_set_grad(w, NULL);
+        assert_true(fy_backward(other));
+        fy_tensor *borrowed = fy_grad(w);
+        fy_free(borrowed); /* a mistake */
+        int freed = __LINE__ - 1;
+        char where[80];
+        since();
+        assert_false(fy_backward(loss));
+        assert_true(reported_at(__LINE__ - 1));
+        snprintf(where, sizeof where, " on line %d\n", freed);
+        assert_true(strstr(fy_error(), where));
+        assert_true(strstr(fy_error(), "fix: free w.grad once, after its last use"));
+        assert_true(failed_with("w.grad was already freed"));
+        const cJSON *event = event_of("error", 0);
+        assert_string_equal(text_of(event, "call"), "fy_backward(loss)");
+        assert_int_equal((int)number_of(event, "line"), freed + 4);
+    }
+}
+
+TEST(a_pass_that_fills_the_card_names_its_line)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = fy_ones((1 << 20), .device = "cuda", .requires_grad = true), *loss = fy_sum(fy_mul(w, w));
+        while (fy_empty((1 << 24), .device = "cuda")) continue;
+        fy_clear_error();
+        while (fy_empty((1 << 20), .device = "cuda")) continue;
+        fy_clear_error();
+        assert_false(fy_backward(loss));
+        assert_true(reported_at(__LINE__ - 1));
+        assert_true(failed_with("CUDA out of memory. Tried to allocate"));
+        assert_null(fy_grad(w));
+    }
+}
+
 TEST(a_full_card_names_what_saved_its_memory)
 {
     (void)state;
@@ -430,6 +490,8 @@ int main(void)
         cmocka_unit_test(a_freed_variable_is_an_error_with_its_bytes_saved),
         cmocka_unit_test(live_bytes_stay_flat_over_steps),
         cmocka_unit_test(a_deep_graph_is_walked_and_released),
+        cmocka_unit_test(errors_inside_a_pass_name_tensors_and_the_line),
+        cmocka_unit_test(a_pass_that_fills_the_card_names_its_line),
         cmocka_unit_test(a_full_card_names_what_saved_its_memory),
         cmocka_unit_test(nodes_passes_and_gradients_are_events),
         cmocka_unit_test(without_gradients_nothing_more_is_recorded),

@@ -104,6 +104,34 @@ TEST(options_that_make_no_sense_are_refused)
     fy_dataset_free(ds);
 }
 
+TEST(a_batch_larger_than_the_dataset_is_all_of_it)
+{
+    int64_t sizes[] = {11, INT64_C(1) << 40, INT64_C(1) << 61, INT64_MAX}, n;
+    fy_dataset *ds = numbers(10);
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int workers = 0; workers < 2; workers++) {
+            fy_dataloader *loader = fy_dataloader(ds, .batch_size = sizes[i], .num_workers = workers);
+            assert_int_equal(last_size(loader, &n), 10);
+            assert_int_equal(n, 1);
+            fy_dataloader_free(loader);
+        }
+    fy_dataset_free(ds);
+}
+
+TEST(batches_are_shuffled_on_the_cpu_whatever_the_default_device)
+{
+    int64_t n;
+    (void)state;
+    fy_dataset *ds = numbers(10);
+    fy_dataloader *loader = fy_dataloader(ds, .shuffle = true, .batch_size = 4);
+    FY_DEVICE("cuda") assert_int_equal(last_size(loader, &n), 2);
+    assert_int_equal(n, 3);
+    assert_null(fy_error());
+    fy_dataloader_free(loader);
+    fy_dataset_free(ds);
+}
+
 TEST(a_batch_is_stacked_into_new_memory)
 {
     (void)state;
@@ -264,12 +292,62 @@ TEST(an_error_that_ends_the_program_waits_for_its_batch)
     assert_string_equal(last_child.output, "");
 }
 
+static void goes_back_twice(void *self, int64_t index, fy_tensor **item)
+{
+    fy_tensor *w = fy_ones((2), .requires_grad = true), *loss = fy_sum(fy_mul(w, w));
+    (void)self;
+    fy_backward(loss);
+    if (index == 0) fy_backward(loss);
+    item[0] = fy_grad(w);
+}
+
+static void goes_on_at_exit(void)
+{
+    fy_tensor *w = fy_ones((2), .requires_grad = true);
+    fy_backward(fy_sum(fy_mul(w, w)));
+    fprintf(stderr, "a gradient at exit: %g\n", fy_item(fy_sum(fy_grad(w))));
+}
+
+/* Worker 0 fails in its backward pass, while worker 1 makes some of its own. */
+static void fails_in_a_backward_pass(void)
+{
+    alarm(30); /* a pass that nobody leaves would hang */
+    fy_on_error(FY_EXIT);
+    atexit(goes_on_at_exit);
+    fy_dataset *ds = fy_dataset(.len = 40, .get = goes_back_twice);
+    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 10, .num_workers = 2);
+    FY_EACH (batch, loader) abort();
+}
+
+static void fails_in_a_pass_of_the_loop(void)
+{
+    fy_tensor *item[FY_MAX_ITEM];
+    alarm(30);
+    fy_on_error(FY_EXIT);
+    atexit(goes_on_at_exit);
+    fy_dataset_get(fy_dataset(.len = 1, .get = goes_back_twice), 0, item);
+}
+
+TEST(an_error_in_a_backward_pass_leaves_it_to_others)
+{
+    (void)state;
+    run_forked(fails_in_a_backward_pass, ENVIRONMENT("FERRY_TRACE", NULL), 0);
+    assert_exited_with(1);
+    assert_said("Trying to backward through the graph a second time");
+    assert_said("in worker 0, for batch 0 of the loop at ");
+    assert_said("a gradient at exit: 4");
+    run_forked(fails_in_a_pass_of_the_loop, ENVIRONMENT("FERRY_TRACE", NULL), 0);
+    assert_exited_with(1);
+    assert_said("a gradient at exit: 4");
+}
+
 static void uneven(void *self, int64_t index, fy_tensor **item)
 {
     const char *what = self;
     if (!strcmp(what, "shape")) item[0] = index < 2 ? fy_ones((3)) : fy_ones((4));
     if (!strcmp(what, "count")) item[0] = item[index < 2] = fy_ones((3));
     if (!strcmp(what, "card")) item[0] = fy_ones((3), .device = "cuda");
+    if (!strcmp(what, "freed")) FY_SCOPE item[0] = fy_ones((3));
     if (!strcmp(what, "devices")) item[0] = index < 2 ? fy_ones((3)) : fy_ones((3), .device = "cuda");
 }
 
@@ -286,6 +364,8 @@ TEST(items_that_do_not_fit_are_named)
         {"count", "each element in list of batch should be of equal size: item 0 has 2 tensors, item 2 has 1", 0},
         {"nothing", ".get made no tensor for index 0", 0},
         {"nothing", ".get made no tensor for index 0", 2},
+        {"freed", "item[0] was freed at the end of its FY_SCOPE", 0},
+        {"freed", "fy_keep(item[0])", 1},
         {"card", "Cannot re-initialize CUDA in forked subprocess: item 0 is on cuda:0", 1},
         {"devices", "found at least two devices, cpu (item 0) and cuda:0 (item 2)", 0},
     };
@@ -335,11 +415,14 @@ int main(void)
     setenv("FERRY_GPU", "sim", 1);
     const struct CMUnitTest apart[] = {
         cmocka_unit_test(an_error_that_ends_the_program_waits_for_its_batch),
+        cmocka_unit_test(an_error_in_a_backward_pass_leaves_it_to_others),
         cmocka_unit_test(a_null_loader_is_named),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_batch_is_short_or_dropped),
         cmocka_unit_test(options_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_batch_larger_than_the_dataset_is_all_of_it),
+        cmocka_unit_test(batches_are_shuffled_on_the_cpu_whatever_the_default_device),
         cmocka_unit_test(a_batch_is_stacked_into_new_memory),
         cmocka_unit_test(epochs_are_shuffled_as_pytorch_shuffles_them),
         cmocka_unit_test(workers_draw_the_random_numbers_of_pytorchs_workers),

@@ -287,6 +287,44 @@ TEST(operands_are_called_what_the_source_calls_them)
     }
 }
 
+TEST(an_element_of_a_list_is_called_what_the_list_calls_it)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_ones((2)), *gone = fy_ones((2));
+        fy_free(gone);
+        assert_null(fy_cat((x, fy_view(x, (1, 2)), gone), 0));
+        assert_true(failed_with("fix: free gone once, after its last use"));
+        assert_null(fy_stack((gone, x), 0));
+        assert_true(failed_with("fix: free gone once"));
+        assert_null(fy_tensor_dataset((x, gone)));
+        assert_true(failed_with("fix: free gone once"));
+        assert_null(fy_optim_sgd((x, gone), .lr = 0.1));
+        assert_true(failed_with("fix: free gone once"));
+        assert_null(fy_clip_grad_norm_((gone), 1));
+        assert_true(failed_with("fix: free gone once"));
+        assert_null(fy_tensor_dataset((x, fy_ones((3)))));
+        assert_true(failed_with("\n  x is on cpu (2) float32; fy_ones((3)) is on cpu (3) float32\n"));
+    }
+}
+
+static void null_in_a_list(void)
+{
+    fy_tensor *x = fy_ones((2)), *missing = NULL;
+    fy_on_error(FY_EXIT);
+    fy_cat((x, missing), 0);
+}
+
+TEST(a_null_in_a_list_is_named)
+{
+    (void)state;
+    run_forked(null_in_a_list, NULL, 0);
+    assert_exited_with(1);
+    assert_said("'missing' is NULL, not a tensor");
+    assert_said("fix: assign a tensor to missing first");
+}
+
 static double operand_id(int i)
 {
     char path[32];
@@ -390,6 +428,8 @@ int main(int argc, char **argv)
         T(a_failed_call_changes_nothing),
         T(the_first_error_is_kept_and_null_passes_through),
         T(operands_are_called_what_the_source_calls_them),
+        T(an_element_of_a_list_is_called_what_the_list_calls_it),
+        T(a_null_in_a_list_is_named),
         T(the_log_says_which_tensors_an_error_is_about),
         T(without_on_error_the_program_ends_with_status_1),
         T(without_a_card_cuda_is_refused_in_pytorchs_words),

@@ -52,6 +52,7 @@ TEST(what_cannot_be_trained_is_told)
         assert_null(fy_optim_sgd((moved), .lr = 0.1));
         assert_true(failed_with("can't optimize a non-leaf Tensor"));
         assert_null(fy_optim_sgd((w, w)));
+        assert_true(strstr(fy_error(), "\n  w is on cpu (2) float32"));
         assert_true(failed_with("some parameters appear in more than one parameter group"));
         assert_null(fy_optim_sgd((w), .lr = -1));
         assert_true(failed_with("Invalid learning rate: -1"));
@@ -176,6 +177,7 @@ TEST(adam_state_made_before_a_move_stays_behind)
         fy_zero_grad(o);
         fy_backward(fy_sum(fy_call(net, fy_ones((1, 2), .device = "cuda"))));
         assert_false(fy_step(o));
+        assert_non_null(strstr(fy_error(), "fix: call fy_module_to first"));
         assert_true(strstr(fy_error(), "weight.exp_avg is on cpu") && strstr(fy_error(), "weight.grad is on cuda:0"));
         assert_true(failed_with("Expected all tensors to be on the same device"));
         fy_optimizer_free(o);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "composed.h"
 #include "error.h"
 #include "lane.h"
 #include "out_of_memory.h"
@@ -40,14 +41,15 @@ fy_dataset *fy_tensor_dataset_at(fy_site *at, size_t n, fy_tensor *const *x)
 {
     fy_session_start();
     for (size_t i = 0; i < n; i++)
-        if (!fy_check(at, (int)i, x[i])) return NULL;
+        if (!fy_check(at, FY_IN_LIST + (int)i, x[i])) return NULL;
     if (n == 0 || n > FY_MAX_ITEM)
-        return fy_fail_about(at, "shape", "combine some of them with fy_cat", n ? FY_MAX_ITEM : 0, x,
-                             "a dataset has 1 to %d tensors, not %zu", FY_MAX_ITEM, n);
+        return fy_fail_listed(at, "shape", "combine some of them with fy_cat", 0, n ? FY_MAX_ITEM : 0, x,
+                              "a dataset has 1 to %d tensors, not %zu", FY_MAX_ITEM, n);
     for (size_t i = 0; i < n; i++)
         if (x[i]->ndim == 0 || x[i]->shape[0] != x[0]->shape[0])
-            return fy_fail_about(at, "shape", "each tensor has one row per item: equal sizes in dimension 0", (int)n, x,
-                                 x[i]->ndim ? "Size mismatch between tensors" : "a 0-dim tensor has no rows");
+            return fy_fail_listed(at, "shape", "each tensor has one row per item: equal sizes in dimension 0", 0,
+                                  (int)n, x,
+                                  x[i]->ndim ? "Size mismatch between tensors" : "a 0-dim tensor has no rows");
     fy_dataset *ds = make(at, x[0]->shape[0]);
     for (size_t i = 0; i < n; i++) ds->x[ds->n++] = fy_tensor_retain(x[i]);
     return ds;
@@ -76,9 +78,11 @@ static int call_get(const fy_dataset *ds, int64_t index, fy_tensor **item)
     if (n == 0)
         fy_fail(ds->at, "null", "store what you made: item[0] = ...",
                 ".get made no tensor for index %" PRId64 ": item[0] is NULL", index);
-    for (int i = 0; i < n; i++)
-        if (!fy_check(ds->at, 1, item[i])) return 0;
-    return n;
+    fy_composed before = fy_compose((fy_composed){true, NULL}); /* the items are not arguments of fy_dataset */
+    int alive = 0;
+    while (alive < n && fy_check(ds->at, 1, item[alive])) alive++;
+    fy_compose(before);
+    return alive == n ? n : 0;
 }
 
 int fy_dataset_item(fy_site *at, const fy_dataset *ds, int64_t index, fy_tensor **item)

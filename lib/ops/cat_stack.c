@@ -36,7 +36,7 @@ static bool check_tensors(join *j)
                        j->stack ? "stack expects a non-empty TensorList"
                                 : "torch.cat(): expected a non-empty list of Tensors");
     for (size_t i = 0; i < j->n; i++)
-        if (!fy_check(j->at, (int)i, j->x[i])) return false;
+        if (!fy_check(j->at, FY_IN_LIST + (int)i, j->x[i])) return false;
     return true;
 }
 

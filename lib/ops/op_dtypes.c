@@ -23,7 +23,7 @@ static bool fail(const fy_call *c, const char *hint, const char *message)
 static const char *to_float(const fy_call *c)
 {
     char name[200];
-    return fy_hint("convert it first: fy_to(%s, FY_FLOAT32)", fy_argument(c->at, first_tensor(c), name, sizeof name));
+    return fy_hint("convert it first: fy_to(%s, FY_FLOAT32)", fy_operand_name(c, first_tensor(c), name, sizeof name));
 }
 
 /* The op does not support the dtype. */
@@ -86,7 +86,7 @@ static bool check_classes(const fy_call *c)
     fy_tensor *scores = c->in[0].tensor, *classes = c->in[1].tensor;
     if (classes->dtype == FY_INT64 || (classes->dtype == FY_UINT8 && scores->ndim <= 2)) return true;
     return fy_fail_about(
-        c->at, "dtype", fy_hint("classes must be int64: fy_to(%s, FY_INT64)", fy_argument(c->at, 1, name, sizeof name)),
+        c->at, "dtype", fy_hint("classes must be int64: fy_to(%s, FY_INT64)", fy_operand_name(c, 1, name, sizeof name)),
         2, (fy_tensor *[]){NULL, classes}, "expected scalar type Long but found %s", fy_dtype_torch(classes->dtype));
 }
 
@@ -100,7 +100,7 @@ static bool check_condition(const fy_call *c)
         return fy_fail(c->at, "dtype", "use C's own condition ? a : b",
                        "%s expected condition to be a boolean tensor, but got a number", fy_ops[c->op].name);
     return fy_fail_about(c->at, "dtype",
-                         fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_argument(c->at, 0, name, sizeof name)),
+                         fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_operand_name(c, 0, name, sizeof name)),
                          1, &x, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
                          fy_ops[c->op].name, fy_dtype_torch(x->dtype));
 }
@@ -110,7 +110,7 @@ static bool fail_index(const fy_call *c)
     char name[200];
     fy_tensor *index = c->in[1].tensor, *x[FY_MAX_ARGUMENTS];
     int n = fy_arguments(c, x);
-    fy_argument(c->at, fy_argument_number(c, 1), name, sizeof name);
+    fy_operand_name(c, 1, name, sizeof name);
     const char *fix = fy_hint("an index must be int64: fy_to(%s, FY_INT64)", name);
     if (c->op == FY_OP_embedding)
         return fy_fail_about(c->at, "dtype", fix, n, x,
@@ -165,8 +165,8 @@ static bool check_one_dtype(const fy_call *c, const fy_plan *p)
         given[i] = x;
         return fy_fail_about(c->at, "dtype",
                              fy_hint("convert it first: fy_to(%s, fy_dtype_of(%s))",
-                                     fy_argument(c->at, i, name, sizeof name),
-                                     fy_argument(c->at, 0, first, sizeof first)),
+                                     fy_operand_name(c, i, name, sizeof name),
+                                     fy_operand_name(c, 0, first, sizeof first)),
                              i + 1, given, "expected dtype %s for `%s` but got dtype %s", fy_dtype_c(p->dtype),
                              names[i], fy_dtype_c(x->dtype));
     }
@@ -180,7 +180,7 @@ static bool check_is_mask(const fy_call *c)
     fy_tensor *mask = c->in[1].tensor;
     if (mask->dtype == FY_BOOL) return true;
     return fy_fail_about(
-        c->at, "dtype", fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_argument(c->at, 1, name, sizeof name)), 2,
+        c->at, "dtype", fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_operand_name(c, 1, name, sizeof name)), 2,
         (fy_tensor *[]){NULL, mask}, "masked_fill only supports boolean masks, but got mask with dtype %s",
         fy_dtype_c(mask->dtype));
 }

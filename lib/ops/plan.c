@@ -22,6 +22,13 @@ int fy_argument_number(const fy_call *c, int operand)
     return operand + (dim && operand > 0);
 }
 
+const char *fy_operand_name(const fy_call *c, int operand, char *buf, size_t room)
+{
+    const fy_tensor *x = c->in[operand].tensor;
+    int i = fy_argument_number(c, operand);
+    return x ? fy_argument_of(c->at, i, x, buf, room) : fy_argument(c->at, i, buf, room);
+}
+
 int fy_arguments(const fy_call *c, fy_tensor **x)
 {
     int n = 0;
@@ -39,7 +46,7 @@ static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
     char name[200];
     fy_tensor *x[FY_MAX_ARGUMENTS];
     const char *to = common->number == 1 ? "cuda" : common->name;
-    fy_argument(c->at, fy_argument_number(c, stray), name, sizeof name);
+    fy_operand_name(c, stray, name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
         fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name,

@@ -34,7 +34,7 @@ static bool check_device(const fy_call *c, int i, int j)
     const fy_dev *other = first ? b : a;
     const char *to = other->number == 1 ? "cuda" : other->name;
     set_given(c, i, j, given);
-    fy_argument(c->at, fy_argument_number(c, first ? i : j), name, sizeof name);
+    fy_operand_name(c, first ? i : j, name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
         fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name,
@@ -94,8 +94,8 @@ static bool check_types(const fy_call *c, int i, int j, const char *first, const
     if (x->dtype == y->dtype) return true;
     int stray = fy_dtype_is_real(x->dtype) && x->dtype != FY_FLOAT64 ? j : i;
     set_given(c, i, j, given);
-    fy_argument(c->at, fy_argument_number(c, stray), name, sizeof name);
-    fy_argument(c->at, fy_argument_number(c, stray == i ? j : i), other, sizeof other);
+    fy_operand_name(c, stray, name, sizeof name);
+    fy_operand_name(c, stray == i ? j : i, other, sizeof other);
     const char *hint = (stray == i ? y : x)->dtype == FY_FLOAT32
                            ? fy_hint("convert with fy_to(%s, FY_FLOAT32)", name)
                            : fy_hint("convert with fy_to(%s, fy_dtype_of(%s))", name, other);
@@ -122,7 +122,7 @@ static bool check_supported(const fy_call *c, const fy_plan *p)
     fy_dtype d = left_of(c)->dtype;
     if (fy_dtype_is_real(d) || (host && d != FY_BOOL) || fy_shape_numel(&p->result.shape) == 0) return true;
     set_given(c, first, first, given);
-    fy_argument(c->at, fy_argument_number(c, first), name, sizeof name);
+    fy_operand_name(c, first, name, sizeof name);
     return fy_fail_about(c->at, "dtype", fy_hint("convert with fy_to(%s, FY_FLOAT32)", name), FY_MAX_ARGUMENTS, given,
                          "\"addmm_%s\" not implemented for '%s'", host ? "impl_cpu_" : "cuda", fy_dtype_torch(d));
 }

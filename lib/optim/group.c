@@ -4,6 +4,7 @@
 
 #include "byte_range.h"
 #include "composed.h"
+#include "device.h"
 #include "dispatch.h"
 #include "event.h"
 #include "optimizer.h"
@@ -23,13 +24,24 @@ static fy_tensor *make_state(fy_site *at, const fy_trained_parameter *p, const c
     return state ? fy_scope_take(state) : NULL;
 }
 
+/* The op that reads it would say so, but not how to avoid it. */
+static bool is_with_gradient(fy_site *at, fy_tensor *state, fy_tensor *g)
+{
+    const fy_dev *a = g->storage->dev, *b = state->storage->dev;
+    return a == b || fy_dev_copies_implicitly() ||
+           fy_fail_about(at, "device_mismatch", "call fy_module_to first, and make the optimizer then: its state stays",
+                         2, (fy_tensor *[]){state, g},
+                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                         a->name, b->name);
+}
+
 fy_tensor **fy_group_state(fy_site *at, fy_group *g, int i, const char *name, fy_tensor **first)
 {
     fy_tensor **list = fy_group_list(g);
     for (size_t k = 0; k < g->n; k++) {
         fy_trained_parameter *p = g->p[k];
         if (!p->state[i]) p->state[i] = make_state(at, p, name, first ? first[k] : NULL);
-        if (!(list[k] = p->state[i])) return NULL;
+        if (!(list[k] = p->state[i]) || !is_with_gradient(at, p->state[i], g->g[k])) return NULL;
     }
     return list;
 }

@@ -24,25 +24,26 @@ fy_tensor *const *fy_trained_list(fy_site *at, const fy_trained *what, size_t *n
     *n = what->n;
     if (what->is_module) return fy_parameters_at(at, what->module, n);
     for (size_t i = 0; i < what->n; i++)
-        if (!fy_check(at, (int)i, what->x[i])) return NULL;
+        if (!fy_check(at, FY_IN_LIST + (int)i, what->x[i])) return NULL;
     return what->x;
 }
 
+/* Those of a module are not arguments, and called by their names. */
 static bool check_trained(fy_site *at, fy_tensor *const *x, size_t i)
 {
     fy_tensor *one = x[i];
     if (!fy_dtype_is_real(one->dtype))
-        return fy_fail_about(at, "dtype", "train tensors of a float dtype", 1, &one,
-                             "optimizer can only optimize Tensors of a floating point dtype");
+        return fy_fail_listed(at, "dtype", "train tensors of a float dtype", (int)i, 1, &one,
+                              "optimizer can only optimize Tensors of a floating point dtype");
     if (!fy_is_leaf_at(at, one))
-        return fy_fail_about(at, "grad",
-                             "pass the tensors that were made with .requires_grad, not what was computed from "
-                             "them: fy_to(w, \"cuda\") is computed from w",
-                             1, &one, "can't optimize a non-leaf Tensor");
+        return fy_fail_listed(at, "grad",
+                              "pass the tensors that were made with .requires_grad, not what was computed from "
+                              "them: fy_to(w, \"cuda\") is computed from w",
+                              (int)i, 1, &one, "can't optimize a non-leaf Tensor");
     for (size_t j = 0; j < i; j++)
         if (x[j] == one)
-            return fy_fail_about(at, "value", "name each tensor once", 1, &one,
-                                 "some parameters appear in more than one parameter group");
+            return fy_fail_listed(at, "value", "name each tensor once", (int)i, 1, &one,
+                                  "some parameters appear in more than one parameter group");
     return true;
 }
 
@@ -55,8 +56,11 @@ fy_optimizer *fy_optimizer_make(fy_site *at, const fy_trained *what, double lr, 
     if (n == 0)
         return fy_fail(at, "value", "pass a module with parameters, or tensors: fy_optim_sgd((w, b))",
                        "optimizer got an empty parameter list");
-    for (size_t i = 0; i < n; i++)
-        if (!check_trained(at, x, i)) return NULL;
+    fy_composed before = fy_compose((fy_composed){what->is_module, NULL});
+    size_t ok = 0;
+    while (ok < n && check_trained(at, x, ok)) ok++;
+    fy_compose(before);
+    if (ok < n) return NULL;
     fy_optimizer *o = calloc(1, sizeof *o);
     fy_trained_parameter *p = calloc(n, sizeof *p);
     if (!o || !p) fy_out_of_memory("an optimizer");

@@ -10,8 +10,8 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* The text for tensor i of an error: the argument that is its variable, else argument i; in an inner call its name. */
-static const char *argument_of(const fy_site *at, int i, const fy_tensor *x, char *buf, size_t room)
+/* The argument that is the tensor's variable comes first: operands are not always in the order of the arguments. */
+const char *fy_argument_of(const fy_site *at, int i, const fy_tensor *x, char *buf, size_t room)
 {
     for (int j = 0; x->name && j < 5; j++)
         if (!strcmp(fy_argument(at, j, buf, room), x->name)) return buf;
@@ -20,7 +20,7 @@ static const char *argument_of(const fy_site *at, int i, const fy_tensor *x, cha
 }
 
 /* "mat1 is on cuda:0 (4, 3) float32; mat2 ..." */
-static void describe(const fy_site *at, int n, fy_tensor *const *x, char *buf, size_t room)
+static void describe(const fy_site *at, int first, int n, fy_tensor *const *x, char *buf, size_t room)
 {
     char shape[200], name[200];
     size_t used = 0;
@@ -28,23 +28,39 @@ static void describe(const fy_site *at, int n, fy_tensor *const *x, char *buf, s
     for (int i = 0; i < n && used < room; i++) {
         if (!x[i] || x[i]->magic != FY_ALIVE) continue;
         used += (size_t)snprintf(buf + used, room - used, "%s%s is on %s %s %s", used ? "; " : "",
-                                 argument_of(at, i, x[i], name, sizeof name), x[i]->storage->dev->name,
+                                 fy_argument_of(at, first + i, x[i], name, sizeof name), x[i]->storage->dev->name,
                                  fy_shape_text(x[i]->shape, x[i]->ndim, "()", shape, sizeof shape),
                                  fy_dtype_name(x[i]->dtype));
     }
 }
 
-void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
-                    ...)
+static void *fail(fy_site *at, const char *code, const char *hint, int first, int n, fy_tensor *const *x,
+                  const char *format, va_list list)
 {
     char given[1200];
     fy_concern about = {.given = given};
-    va_list list;
-    describe(at, n, x, given, sizeof given);
+    describe(at, first, n, x, given, sizeof given);
     for (int i = 0; i < n && about.count < sizeof about.operands / sizeof about.operands[0]; i++)
         if (x[i] && (x[i]->magic == FY_ALIVE || x[i]->magic == FY_FREED)) about.operands[about.count++] = x[i]->id;
+    return fy_report(at, &about, code, hint, format, list);
+}
+
+void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
+                    ...)
+{
+    va_list list;
     va_start(list, format);
-    fy_report(at, &about, code, hint, format, list);
+    fail(at, code, hint, 0, n, x, format, list);
+    va_end(list);
+    return NULL;
+}
+
+void *fy_fail_listed(fy_site *at, const char *code, const char *hint, int first, int n, fy_tensor *const *x,
+                     const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fail(at, code, hint, FY_IN_LIST + first, n, x, format, list);
     va_end(list);
     return NULL;
 }
@@ -87,8 +103,9 @@ bool fy_check(fy_site *at, int i, const fy_tensor *x)
 {
     char name[200];
     if (x && x->magic == FY_ALIVE) return true;
-    fy_argument(at, i, name, sizeof name);
-    if (x) fail_freed(at, name, x);
+    if (x)
+        fail_freed(
+            at, fy_composed_now.on ? fy_tensor_label(x, name, sizeof name) : fy_argument(at, i, name, sizeof name), x);
     else fy_fail_null(at, i, "tensor");
     return false;
 }

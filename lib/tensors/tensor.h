@@ -84,6 +84,11 @@ void *fy_first_element(const fy_tensor *x); /* its address; NULL: the storage is
 /* check.c: like fy_fail (error.h), and describes the call's n tensor arguments x, in their order. */
 void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
                     ...) __attribute__((format(printf, 6, 7)));
+/* Likewise of elements `first` to first + n - 1 of a list (FY_IN_LIST in error.h). */
+void *fy_fail_listed(fy_site *at, const char *code, const char *hint, int first, int n, fy_tensor *const *x,
+                     const char *format, ...) __attribute__((format(printf, 7, 8)));
+/* What an error calls tensor x: the argument that is its variable, else argument i; in an inner call its name. */
+const char *fy_argument_of(const fy_site *at, int i, const fy_tensor *x, char *buf, size_t room);
 /* Is argument i a live tensor? False after an error; after an error under FY_RETURN, NULL returns false silently. */
 bool fy_check(fy_site *at, int i, const fy_tensor *x);
 bool fy_dtype_ok(fy_site *at, fy_dtype d);       /* false after an error */

@@ -39,7 +39,7 @@ const char *fy_hint(const char *format, ...)
     return hint_text;
 }
 
-/* End of the argument that starts at p: the next comma outside brackets and quotes. */
+/* End of the argument that starts at p: the next comma outside brackets and quotes, or the end of the list around it. */
 static const char *argument_end(const char *p)
 {
     int depth = 0;
@@ -49,7 +49,7 @@ static const char *argument_end(const char *p)
             else if (*p == quote) quote = 0;
         } else if (*p == '"' || *p == '\'') quote = *p;
         else if (strchr("([{", *p)) depth++;
-        else if (strchr(")]}", *p)) depth--;
+        else if (strchr(")]}", *p) && depth-- == 0) break;
         else if (*p == ',' && depth == 0) break;
     }
     return p;
@@ -57,8 +57,11 @@ static const char *argument_end(const char *p)
 
 const char *fy_argument(const fy_site *at, int i, char *buf, size_t room)
 {
-    const char *p = at && at->args ? at->args : "", *end = argument_end(p);
-    for (int skip = i; skip > 0 && *end; skip--) end = argument_end(p = end + 1);
+    const char *p = at && at->args ? at->args : "";
+    if (i >= FY_IN_LIST && *p == '(') p++;
+    const char *end = argument_end(p);
+    i %= FY_IN_LIST;
+    for (int skip = i; skip > 0 && *end; skip--) end = argument_end(p = *end == ',' ? end + 1 : end + strlen(end));
     while (isspace((unsigned char)*p)) p++;
     while (end > p && isspace((unsigned char)end[-1])) end--;
     if (end <= p) snprintf(buf, room, "argument %d", i + 1);
@@ -137,7 +140,7 @@ void *fy_fail_null(fy_site *at, int i, const char *kind)
     fy_argument(at, i, name, sizeof name);
     if (!strcmp(name, "NULL"))
         return fy_fail(at, "null", fy_hint("pass a%s %s", strchr("aeiou", *kind) ? "n" : "", kind),
-                       "argument %d is NULL, not a%s %s", i + 1, strchr("aeiou", *kind) ? "n" : "", kind);
+                       "argument %d is NULL, not a%s %s", i % FY_IN_LIST + 1, strchr("aeiou", *kind) ? "n" : "", kind);
     return fy_fail(at, "null", fy_hint("assign a%s %s to %s first", strchr("aeiou", *kind) ? "n" : "", kind, name),
                    "'%s' is NULL, not a%s %s", name, strchr("aeiou", *kind) ? "n" : "", kind);
 }
