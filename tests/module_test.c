@@ -344,6 +344,75 @@ TEST(a_name_or_tensor_that_cannot_be_held_is_told)
     }
 }
 
+TEST(tied_weights_are_one_parameter_of_two_modules)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        size_t n;
+        scale *a = own(), *b = own(), *both = fy_module_new(scale, scale_forward);
+        fy_tensor *w = a->factor;
+        assert_ptr_equal(fy_parameter(b, "tied", w), w);
+        assert_ptr_equal(fy_parameter(b, "again", fy_to(w, "cpu")), w); /* a reference of its own */
+        fy_submodule(both, "a", a);
+        fy_submodule(both, "b", b);
+        fy_parameters(both, &n);
+        assert_int_equal(n, 6);
+        fy_optimizer *o = fy_optim_sgd(both);
+        assert_non_null(o);
+        fy_optimizer_free(o);
+        assert_true(fy_save_state_dict(both, path) && fy_load_state_dict(both, path));
+        fy_module_free(&both->base);
+        assert_null(fy_add(w, 1));
+        assert_true(failed_with("was already freed"));
+    }
+    scale *a = own(), *b = own();
+    fy_tensor *w = fy_parameter(b, "tied", a->factor);
+    fy_free(a->plain);
+    fy_free(b->plain);
+    fy_module_free(&a->base);
+    assert_true(element(w, 0) == 2);
+    fy_module_free(&b->base);
+}
+
+TEST(what_a_module_holds_is_freed_by_it_alone)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *net = fy_nn_linear(2, 1);
+        fy_tensor *weight = fy_get_parameter(net, "weight"), *same = fy_to(weight, "cpu");
+        fy_free(same); /* its own reference */
+        fy_free(weight);
+        assert_true(failed_with("'weight' belongs to a module, which frees it"));
+        assert_null(fy_set(&weight, fy_ones((1, 2))));
+        assert_true(failed_with("fy_copy_"));
+        assert_non_null(fy_call(net, fy_ones((1, 2))));
+        fy_module_free(net);
+    }
+}
+
+TEST(a_list_of_modules_that_fails_takes_none)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *a = fy_nn_linear(2, 2), *b = fy_nn_relu(), *net = fy_sequential((b));
+        assert_null(fy_sequential((a, a)));
+        assert_true(failed_with("module '1' (Linear) is already part of a module"));
+        assert_null(fy_sequential((a, b)));
+        assert_true(failed_with("module '1' (ReLU) is already part of a module"));
+        assert_string_equal(fy_get_parameter(a, "weight")->name, "weight");
+        fy_module_free(a);
+        assert_null(fy_error());
+        assert_null(fy_sequential((b, a)));
+        assert_true(failed_with("module '0' (ReLU) is already part of a module"));
+        assert_null(fy_sequential((fy_nn_dropout(2), a)));
+        fy_clear_error();
+        fy_module_free(net);
+    }
+}
+
 TEST(a_module_owns_its_tensors_and_scopes_do_not)
 {
     (void)state;
@@ -460,6 +529,39 @@ TEST(damaged_and_foreign_files_are_errors)
     }
 }
 
+/* Sets the sizes that the archive tells of its first array, whose bytes are in the file as they are. */
+static void lie_about_size(uint32_t bytes)
+{
+    static char file[1 << 20];
+    FILE *f = fopen(path, "r+b");
+    size_t n = fread(file, 1, sizeof file, f);
+    for (size_t i = 0; i + 46 < n; i++)
+        if (!memcmp(file + i, "PK\1\2", 4)) {
+            memcpy(file + i + 24, &bytes, sizeof bytes);
+            break;
+        }
+    rewind(f);
+    fwrite(file, 1, n, f);
+    fclose(f);
+}
+
+TEST(an_archive_is_not_believed_about_its_sizes)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *large = fy_nn_linear(200, 200, .bias = false), *net = fy_nn_linear(2, 2, .bias = false);
+        assert_true(fy_save_state_dict(large, path));
+        assert_false(fy_load_state_dict(net, path));
+        assert_true(failed_with("has 160128 bytes; the module's tensor needs at most 131104"));
+        lie_about_size(144);
+        assert_false(fy_load_state_dict(net, path));
+        assert_true(failed_with("has more than 131104 bytes; the module's tensor needs at most 131104"));
+        fy_module_free(large);
+        fy_module_free(net);
+    }
+}
+
 TEST(a_device_that_is_not_there_asks_for_map_location)
 {
     (void)state;
@@ -512,10 +614,14 @@ int main(void)
         cmocka_unit_test(an_error_in_a_layer_names_tensors_and_the_call),
         cmocka_unit_test(names_are_those_of_pytorch),
         cmocka_unit_test(a_name_or_tensor_that_cannot_be_held_is_told),
+        cmocka_unit_test(tied_weights_are_one_parameter_of_two_modules),
+        cmocka_unit_test(what_a_module_holds_is_freed_by_it_alone),
+        cmocka_unit_test(a_list_of_modules_that_fails_takes_none),
         cmocka_unit_test(a_module_owns_its_tensors_and_scopes_do_not),
         cmocka_unit_test(values_are_loaded_into_what_is_there),
         cmocka_unit_test(what_does_not_fit_is_named_and_nothing_changes),
         cmocka_unit_test(damaged_and_foreign_files_are_errors),
+        cmocka_unit_test(an_archive_is_not_believed_about_its_sizes),
         cmocka_unit_test(a_device_that_is_not_there_asks_for_map_location),
     };
     return cmocka_run_group_tests(tests, begin, end);

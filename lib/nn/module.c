@@ -102,12 +102,13 @@ static fy_member *add(fy_module *m, fy_member member)
 
 static bool check_parameter(fy_site *at, const char *name, fy_tensor *x)
 {
+    fy_tensor *given[] = {NULL, NULL, x}; /* argument 2 of fy_parameter */
     if (!fy_dtype_is_real(x->dtype))
-        return fy_fail_about(at, "dtype", "fy_buffer holds a tensor that is not trained", 1, &x,
+        return fy_fail_about(at, "dtype", "fy_buffer holds a tensor that is not trained", 3, given,
                              "Only Tensors of floating point and complex dtype can require gradients");
     if (fy_is_leaf_at(at, x)) return true;
     return fy_fail_about(
-        at, "grad", "pass fy_detach(x), or compute the value in the module's forward function", 1, &x,
+        at, "grad", "pass fy_detach(x), or compute the value in the module's forward function", 3, given,
         "Cannot assign non-leaf Tensor to parameter '%s'. Model parameters must be created explicitly.", name);
 }
 
@@ -122,13 +123,16 @@ fy_tensor *fy_module_hold(fy_site *at, fy_module *m, fy_member_kind kind, const 
     fy_tensor_rename(at, x, fy_module_full_name(m, name, full, sizeof full));
     if (kind == FY_MEMBER_PARAMETER) fy_graph_require(at, x, true);
     add(m, (fy_member){kind, name, x, NULL});
+    x->holders++;
     return x;
 }
 
+/* Tied weights: a tensor that a module holds is borrowed, and this member gets a reference of its own. */
 static fy_tensor *hold(fy_site *at, fy_module *m, fy_member_kind kind, const char *name, fy_tensor *x)
 {
     fy_session_start();
     if (!fy_module_check(at, 0, m) || !fy_check(at, 2, x)) return NULL;
+    if (x->holders > 0 && !fy_scope_owns(x)) fy_tensor_retain(x);
     return fy_module_hold(at, m, kind, name, fy_scope_take(x));
 }
 
@@ -190,11 +194,20 @@ typedef struct list {
     size_t n;
 } list;
 
+static bool has(const list *l, const fy_tensor *x)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->x[i] == x) return true;
+    return false;
+}
+
+/* Tied weights are one parameter. */
 static bool take_parameter(fy_module *m, fy_member *member, void *context)
 {
     list *l = context;
     (void)m;
     if (member->kind != FY_MEMBER_PARAMETER) return true;
+    if (l->x && member->tensor->holders > 1 && has(l, member->tensor)) return true;
     if (l->x) l->x[l->n] = member->tensor;
     l->n++;
     return true;
@@ -208,9 +221,10 @@ fy_tensor *const *fy_parameters_at(fy_site *at, fy_module *m, size_t *count)
     fy_module_each(m, take_parameter, &all);
     fy_tensor **x = realloc(m->base->parameters, (all.n + 1) * sizeof *x);
     if (!x) fy_out_of_memory("the list of a module's parameters");
-    fy_module_each(m, take_parameter, &(list){m->base->parameters = x, 0});
-    x[all.n] = NULL;
-    if (count) *count = all.n;
+    list each = {m->base->parameters = x, 0};
+    fy_module_each(m, take_parameter, &each);
+    x[each.n] = NULL;
+    if (count) *count = each.n;
     return x;
 }
 
@@ -286,8 +300,11 @@ void fy_module_release(fy_site *at, fy_module *m)
     struct fy_module_base *base = m->base;
     m->base = &fy_module_freed;
     for (size_t i = 0; i < base->n; i++) {
+        fy_tensor *x = base->members[i].tensor;
         if (base->members[i].module) fy_module_release(at, base->members[i].module);
-        else fy_tensor_release(at, base->members[i].tensor, FY_WORD_free);
+        if (!x) continue;
+        x->holders--;
+        fy_tensor_release(at, x, FY_WORD_free);
     }
     free(base->members);
     free(base->parameters);

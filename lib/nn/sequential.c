@@ -1,6 +1,7 @@
 /* sequential.c: fy_sequential: modules one after another. */
 #include <stdio.h>
 
+#include "error.h"
 #include "event.h"
 #include "module.h"
 
@@ -20,18 +21,27 @@ static fy_tensor *sequential(fy_site *at, fy_module *m, fy_tensor *x)
     return fy_scope_track(y);
 }
 
+/* Can it take over module i? Checked before any is taken, so that an error changes none. */
+static bool check_free(fy_site *at, fy_module *const *modules, size_t i)
+{
+    const struct fy_module_base *base = fy_module_check(at, FY_IN_LIST + (int)i, modules[i]) ? modules[i]->base : NULL;
+    bool taken = base && base->held;
+    for (size_t k = 0; base && k < i; k++) taken |= modules[k] == modules[i];
+    if (taken)
+        fy_fail(at, "value", "make another module: each belongs to one",
+                "module '%zu' (%s) is already part of a module", i, base->type);
+    return base && !taken;
+}
+
 fy_module *fy_sequential_at(fy_site *at, size_t n, fy_module *const *modules)
 {
     for (size_t i = 0; i < n; i++)
-        if (!fy_module_check(at, (int)i, modules[i])) return NULL;
+        if (!check_free(at, modules, i)) return NULL;
     fy_module *m = fy_module_make(at, sizeof *m, "Sequential", sequential);
     for (size_t i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "%zu", i);
-        if (!fy_module_hold_module(at, m, name, modules[i])) {
-            fy_module_release(at, m);
-            return NULL;
-        }
+        fy_module_hold_module(at, m, name, modules[i]);
     }
     return m;
 }

@@ -124,6 +124,8 @@ fy_tensor *fy_scope_take(fy_tensor *x)
     return x;
 }
 
+bool fy_scope_owns(const fy_tensor *x) { return mine && find(x, 0) >= 0; }
+
 size_t fy_scope_depth(void) { return mine ? mine->depth : 0; }
 
 void fy_scope_unwind(fy_site *at, size_t depth)
@@ -157,9 +159,18 @@ bool fy_iteration_next_item(fy_iterations *t)
     return true;
 }
 
+/* Are all references to x those of modules? They free it. */
+static bool check_not_held(fy_site *at, fy_tensor *x, const char *hint)
+{
+    char label[80];
+    if (!x->holders || __atomic_load_n(&x->refs, __ATOMIC_ACQUIRE) > x->holders) return true;
+    return fy_fail_about(at, "value", hint, 1, &x, "'%s' belongs to a module, which frees it",
+                         fy_tensor_label(x, label, sizeof label));
+}
+
 void fy_free_at(fy_site *at, fy_tensor *x)
 {
-    if (!x || !fy_check(at, 0, x)) return;
+    if (!x || !fy_check(at, 0, x) || !check_not_held(at, x, "leave it to fy_module_free")) return;
     ptrdiff_t i = mine ? find(x, 0) : -1;
     if (i >= 0) remove_entry((size_t)i);
     fy_tensor_release(at, x, FY_WORD_free);
@@ -199,6 +210,7 @@ fy_tensor *fy_set_at(fy_site *at, fy_tensor **variable, fy_tensor *x)
     fy_tensor *old = *variable;
     if (!fy_check(at, 1, x) || (old && !fy_check(at, 0, old))) return NULL;
     if (x == old) return x;
+    if (old && !check_not_held(at, old, "change its values: FY_NO_GRAD { fy_copy_(w, x); }")) return NULL;
 
     if (old) { /* x's reference moves to where old's was: to its entry or, if no scope owns old, to the caller */
         ptrdiff_t from = mine && mine->depth ? find(x, innermost()) : -1, to = find_first(old);

@@ -66,6 +66,7 @@ static fy_tensor *take_slot(void)
     x->history = NULL;
     x->is_view = false;
     x->made = FY_VIEW_PLAIN;
+    x->holders = 0;
     return x;
 }
 

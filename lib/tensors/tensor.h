@@ -28,6 +28,7 @@ struct fy_tensor {
     uint32_t history_seen;      /* writes in place that `node` includes */
     bool is_view;
     enum { FY_VIEW_PLAIN, FY_VIEW_WITHOUT_GRAD, FY_VIEW_OF_LIST } made; /* of a view: how; views of it are alike */
+    uint32_t holders; /* how many members of modules it is */
 };
 
 /* A view of a storage, without a handle. */
@@ -68,6 +69,7 @@ fy_tensor *fy_scope_take(fy_tensor *x); /* the caller takes over the reference t
 /* Ends the scope, except for x, which is what the scope computed. Returns a reference to x, the caller's; x may be
  * NULL. */
 fy_tensor *fy_scope_end_with(fy_scope *s, fy_tensor *x);
+bool fy_scope_owns(const fy_tensor *x);          /* does an open scope of this thread own a reference? */
 size_t fy_scope_depth(void);                     /* how many scopes this thread has open */
 void fy_scope_unwind(fy_site *at, size_t depth); /* ends those beyond that depth, which a longjmp has left */
 
