@@ -82,7 +82,8 @@ typedef struct fy_load_opts {
                                                  ((void)FY_IS_MODULE(type), sizeof(type)), #type, forward))
                                  /* a module of your own: the struct, its other members 0 */
 #define fy_parameter(m, name, x) fy_parameter_at(FY_AT("fy_parameter", #m ", " #name ", " #x), FY_MODULE(m), name, x)
-                                 /* the module takes over x, and trains it: x requires grad. Returns x, borrowed */
+                                 /* the module takes over x, and trains it: x requires grad. Returns x, borrowed. x may be
+                                  * a parameter of another module, too: tied weights */
 #define fy_buffer(m, name, x) fy_buffer_at(FY_AT("fy_buffer", #m ", " #name ", " #x), FY_MODULE(m), name, x)
                                  /* likewise, without a gradient: moved and saved, not trained */
 #define fy_submodule(m, name, child) fy_submodule_at(FY_AT("fy_submodule", #m ", " #name ", " #child), FY_MODULE(m), \

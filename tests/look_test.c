@@ -1,4 +1,5 @@
 /* Reading tensors: one element, the bytes, printing; and the lessons' inputs and answers. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,6 +91,26 @@ TEST(item_says_nothing_where_a_double_is_exact)
         assert_string_equal(written_by(call_item_on_each, exact, 2), "");
         assert_non_null(
             strstr(written_by(call_item_on_each, most, 2), "9223372036854775808 instead of 9223372036854775807"));
+    }
+}
+
+static void log_it(void *x) { fy_log_scalar("count", (fy_tensor *)x); }
+
+TEST(a_logged_scalar_is_read_without_a_word)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        since();
+        assert_string_equal(written_by(log_it, fy_full((), (1L << 53) + 1, .device = "cuda"), 2), "");
+        assert_string_equal(text_of(event_of("host_read", 0), "via"), "item");
+        assert_true(number_of(event_of("scalar", 0), "value") == 0x1p53);
+        since();
+        fy_log_scalar("a\x1b[2J\n\xff", -INFINITY);
+        fy_log_scalar("two", fy_ones((2)));
+        assert_true(failed_with("a Tensor with 2 elements cannot be converted to Scalar"));
+        assert_string_equal(text_of(event_of("scalar", 0), "value"), "-inf");
+        assert_null(event_of("scalar", 1));
     }
 }
 
@@ -217,6 +238,7 @@ int main(void)
         cmocka_unit_test(item_int_is_exact_to_the_last_digit),
         cmocka_unit_test(item_says_once_a_line_that_it_rounded),
         cmocka_unit_test(item_says_nothing_where_a_double_is_exact),
+        cmocka_unit_test(a_logged_scalar_is_read_without_a_word),
         cmocka_unit_test(data_points_at_the_first_element_of_a_view),
         cmocka_unit_test(print_looks_like_pytorchs),
         cmocka_unit_test(given_inputs_follow_the_list_and_the_seed),

@@ -344,6 +344,23 @@ TEST(a_name_or_tensor_that_cannot_be_held_is_told)
     }
 }
 
+TEST(a_tied_weight_lives_as_long_as_its_last_module)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        scale *a = own(), *b = own();
+        fy_tensor *w = fy_parameter(b, "tied", a->factor);
+        fy_module_free(&a->base);
+        fy_tensor *more = fy_add(w, 1);
+        assert_non_null(more);
+        assert_true(element(more, 0) == 3);
+        fy_module_free(&b->base);
+        assert_null(fy_add(w, 1));
+        assert_true(failed_with("was already freed"));
+    }
+}
+
 TEST(tied_weights_are_one_parameter_of_two_modules)
 {
     (void)state;
@@ -366,13 +383,6 @@ TEST(tied_weights_are_one_parameter_of_two_modules)
         assert_null(fy_add(w, 1));
         assert_true(failed_with("was already freed"));
     }
-    scale *a = own(), *b = own();
-    fy_tensor *w = fy_parameter(b, "tied", a->factor);
-    fy_free(a->plain);
-    fy_free(b->plain);
-    fy_module_free(&a->base);
-    assert_true(element(w, 0) == 2);
-    fy_module_free(&b->base);
 }
 
 TEST(what_a_module_holds_is_freed_by_it_alone)
@@ -614,6 +624,7 @@ int main(void)
         cmocka_unit_test(an_error_in_a_layer_names_tensors_and_the_call),
         cmocka_unit_test(names_are_those_of_pytorch),
         cmocka_unit_test(a_name_or_tensor_that_cannot_be_held_is_told),
+        cmocka_unit_test(a_tied_weight_lives_as_long_as_its_last_module),
         cmocka_unit_test(tied_weights_are_one_parameter_of_two_modules),
         cmocka_unit_test(what_a_module_holds_is_freed_by_it_alone),
         cmocka_unit_test(a_list_of_modules_that_fails_takes_none),

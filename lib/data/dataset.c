@@ -64,25 +64,37 @@ void fy_dataset_free(fy_dataset *ds)
     free(ds);
 }
 
-/* The program's function may hold locks of the program, so no other lane runs meanwhile. */
+/* Are the n tensors that .get made an item? */
+static bool check_item(const fy_dataset *ds, int64_t index, int n, fy_tensor *const *made)
+{
+    if (n == 0)
+        return fy_fail(ds->at, "null", "store what you made: item[0] = ...",
+                       ".get made no tensor for index %" PRId64 ": item[0] is NULL", index);
+    if (n > FY_MAX_ITEM)
+        return fy_fail(ds->at, "range", "combine some of them with fy_cat",
+                       "an item has at most %d tensors, but .get made more for index %" PRId64, FY_MAX_ITEM, index);
+    fy_composed before = fy_compose((fy_composed){true, NULL}); /* they are not arguments of fy_dataset */
+    int alive = 0;
+    while (alive < n && fy_check(ds->at, 1, made[alive])) alive++;
+    fy_compose(before);
+    return alive == n;
+}
+
+/* The program's function may hold locks of the program, so no other lane runs meanwhile. There is room for more tensors
+ * than it may make, so that too many are an error, and not written elsewhere. */
 static int call_get(const fy_dataset *ds, int64_t index, fy_tensor **item)
 {
     int n = 0;
+    fy_tensor *made[4 * FY_MAX_ITEM + 1] = {NULL};
     uint64_t errors = fy_error_count();
     bool kept = fy_lane_keep(true);
-    ds->get(ds->self, index, item);
+    ds->get(ds->self, index, made);
     fy_lane_keep(kept);
     FY_LANE_TURN();
-    while (n < FY_MAX_ITEM && item[n]) n++;
-    if (fy_error_count() > errors) return 0;
-    if (n == 0)
-        fy_fail(ds->at, "null", "store what you made: item[0] = ...",
-                ".get made no tensor for index %" PRId64 ": item[0] is NULL", index);
-    fy_composed before = fy_compose((fy_composed){true, NULL}); /* the items are not arguments of fy_dataset */
-    int alive = 0;
-    while (alive < n && fy_check(ds->at, 1, item[alive])) alive++;
-    fy_compose(before);
-    return alive == n ? n : 0;
+    while (n < 4 * FY_MAX_ITEM && made[n]) n++;
+    if (fy_error_count() > errors || !check_item(ds, index, n, made)) return 0;
+    memcpy(item, made, (size_t)n * sizeof *item);
+    return n;
 }
 
 int fy_dataset_item(fy_site *at, const fy_dataset *ds, int64_t index, fy_tensor **item)

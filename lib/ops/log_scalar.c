@@ -4,6 +4,7 @@
 #include "event.h"
 #include "session_hooks.h"
 #include "tensor.h"
+#include "transfer.h"
 
 /* A tensor is read as fy_item reads it, so the program waits for a card. */
 void fy_log_scalar_at(fy_site *at, const char *name, fy_arg value)
@@ -19,6 +20,6 @@ void fy_log_scalar_at(fy_site *at, const char *name, fy_arg value)
                       "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(value.tensor));
         return;
     }
-    double number = value.is_tensor ? fy_item_at(at, value.tensor) : value.real;
-    FY_EMIT(at, scalar, .name = fy_ref_str(name), .value = number);
+    if (value.is_tensor && !fy_take_item(at, value.tensor, &value)) return;
+    FY_EMIT(at, scalar, .name = fy_ref_str(name), .value = value.real);
 }
