@@ -287,7 +287,7 @@ TEST(operands_are_called_what_the_source_calls_them)
     }
 }
 
-TEST(an_element_of_a_list_is_called_what_the_list_calls_it)
+TEST(errors_name_elements_of_a_list_as_it_does)
 {
     (void)state;
     FY_SCOPE
@@ -428,7 +428,7 @@ int main(int argc, char **argv)
         T(a_failed_call_changes_nothing),
         T(the_first_error_is_kept_and_null_passes_through),
         T(operands_are_called_what_the_source_calls_them),
-        T(an_element_of_a_list_is_called_what_the_list_calls_it),
+        T(errors_name_elements_of_a_list_as_it_does),
         T(a_null_in_a_list_is_named),
         T(the_log_says_which_tensors_an_error_is_about),
         T(without_on_error_the_program_ends_with_status_1),
