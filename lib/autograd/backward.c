@@ -47,7 +47,9 @@ static _Thread_local struct {
     fy_composed composed;
     bool grad, cast;
     fy_caught caught;
+    pass *pass;
 } outside;
+static void finish(pass *p);
 
 static void end_pass(void)
 {
@@ -62,14 +64,16 @@ static void end_pass(void)
  */
 static void leave_pass(void)
 {
+    finish(outside.pass);
     end_pass();
     if (outside.caught) outside.caught();
 }
 
-static void begin_pass(fy_site *at)
+static void begin_pass(pass *p)
 {
     fy_lane_acquire(&one_pass);
-    fy_algebra_site = at;
+    fy_algebra_site = p->at;
+    outside.pass = p;
     outside.composed = fy_compose((fy_composed){true, NULL}); /* `ok = fy_backward(x)` names nothing */
     outside.grad = fy_grad_set_enabled(false);
     outside.cast = fy_autocast_is_on;
@@ -357,7 +361,7 @@ bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
         return fy_fail_about(at, "grad",
                              "make what it was computed from with .requires_grad = true, outside FY_NO_GRAD", 1, &x,
                              "element 0 of tensors does not require grad and does not have a grad_fn");
-    begin_pass(at);
+    begin_pass(&p);
     bool ok = backward(&p, x, o.gradient);
     end_pass();
     return ok;
