@@ -28,7 +28,7 @@ struct fy_tensor {
     uint32_t history_seen;      /* writes in place that `node` includes */
     bool is_view;
     enum { FY_VIEW_PLAIN, FY_VIEW_WITHOUT_GRAD, FY_VIEW_OF_LIST } made; /* of a view: how; views of it are alike */
-    uint32_t holders; /* how many members of modules it is */
+    uint32_t holders;                                                   /* how many members of modules it is */
 };
 
 /* A view of a storage, without a handle. */
