@@ -107,6 +107,8 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .next = LIST(uint32_t, 3, 0)) \
     G(backward, "\"what\":\"begin\",\"tensor\":4", .what = FY_WORD_begin, .tensor = 4) \
     G(grad, "\"leaf\":1,\"tensor\":6,\"storage\":5,\"added\":true", .leaf = 1, .tensor = 6, .storage = 5, .added = 1) \
+    G(state, "\"parameter\":1,\"tensor\":7,\"storage\":6,\"what\":\"exp_avg\",\"optimizer\":\"Adam\"", \
+      .parameter = 1, .tensor = 7, .storage = 6, .what = TEXT("exp_avg"), .optimizer = TEXT("Adam")) \
     G(batch, "\"what\":\"ready\",\"loader\":1,\"epoch\":0,\"index\":3,\"worker\":1,\"tensors\":[7,9],\"held\":8", \
       .what = FY_WORD_ready, .loader = 1, .index = 3, .worker = 1, .tensors = LIST(uint32_t, 7, 9), .held = 8) \
     G(data_race, "\"type\":\"race\",\"storage\":4,\"first\":8,\"bytes\":16,\"a\":5,\"b\":0,\"fix\":\"wait\"", \

@@ -164,6 +164,27 @@ TEST(state_is_made_by_the_first_step_and_named)
     }
 }
 
+TEST(state_is_told_with_its_parameter)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = two("cuda");
+        fy_optimizer *all[] = {fy_optim_sgd((w), .momentum = 0.9), fy_optim_adam((w)), fy_optim_adamw((w))};
+        const char *names[] = {"SGD", "Adam", "AdamW"}, *first[] = {"momentum_buffer", "exp_avg", "exp_avg"};
+        for (int i = 0; i < 3; i++) {
+            since();
+            assert_true(step(all[i], w) && step(all[i], w));
+            assert_int_equal(count("state"), i ? 2 : 1); /* of the first step */
+            const cJSON *e = event_of("state", 0);
+            assert_string_equal(text_of(e, "optimizer"), names[i]);
+            assert_string_equal(text_of(e, "what"), first[i]);
+            assert_int_equal(number_of(e, "parameter"), w->id);
+            fy_optimizer_free(all[i]);
+        }
+    }
+}
+
 TEST(adam_state_made_before_a_move_stays_behind)
 {
     (void)state;
@@ -233,6 +254,7 @@ int main(void)
         cmocka_unit_test(clipping_neither_copies_nor_waits),
         cmocka_unit_test(the_learning_rate_can_change),
         cmocka_unit_test(state_is_made_by_the_first_step_and_named),
+        cmocka_unit_test(state_is_told_with_its_parameter),
         cmocka_unit_test(adam_state_made_before_a_move_stays_behind),
         cmocka_unit_test(an_optimizer_outlives_what_it_trains),
         cmocka_unit_test(live_bytes_stay_flat_over_steps),

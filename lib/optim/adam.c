@@ -61,7 +61,7 @@ static fy_optimizer *make(fy_site *at, const fy_trained *what, fy_adam_opts a, b
         !fy_optimizer_check_value(at, "beta parameter at index 1", a.beta2, a.beta2 >= 0 && a.beta2 < 1) ||
         !fy_optimizer_check_value(at, "weight_decay value", a.weight_decay, a.weight_decay >= 0))
         return NULL;
-    fy_optimizer *o = fy_optimizer_make(at, what, lr, update);
+    fy_optimizer *o = fy_optimizer_make(at, decoupled ? "AdamW" : "Adam", what, lr, update);
     if (!o) return NULL;
     o->adam = a;
     o->foreach = a.foreach;

@@ -14,14 +14,19 @@
 /* ---- state --------------------------------------------------------------------------------------------------------- */
 
 /* "0.weight.exp_avg" */
-static fy_tensor *make_state(fy_site *at, const fy_trained_parameter *p, const char *name, fy_tensor *first)
+static fy_tensor *make_state(fy_site *at, const fy_group *g, const fy_trained_parameter *p, const char *name,
+                             fy_tensor *first)
 {
     char label[80], full[120];
     snprintf(full, sizeof full, "%s.%s", fy_tensor_label(p->x, label, sizeof label), name);
     fy_composed before = fy_compose((fy_composed){true, fy_name_intern(full)});
     fy_tensor *state = first ? fy_clone_at(at, first) : fy_zeros_like_at(at, p->x);
     fy_compose(before);
-    return state ? fy_scope_take(state) : NULL;
+    if (!state) return NULL;
+    if (fy_log_is_on())
+        FY_EMIT(at, state, .parameter = p->x->id, .tensor = state->id, .storage = state->storage->id,
+                .what = fy_ref_str(name), .optimizer = fy_ref_str(g->optimizer));
+    return fy_scope_take(state);
 }
 
 /* The op that reads it would say so, but not how to avoid it. */
@@ -40,7 +45,7 @@ fy_tensor **fy_group_state(fy_site *at, fy_group *g, int i, const char *name, fy
     fy_tensor **list = fy_group_list(g);
     for (size_t k = 0; k < g->n; k++) {
         fy_trained_parameter *p = g->p[k];
-        if (!p->state[i]) p->state[i] = make_state(at, p, name, first ? first[k] : NULL);
+        if (!p->state[i]) p->state[i] = make_state(at, g, p, name, first ? first[k] : NULL);
         if (!(list[k] = p->state[i]) || !is_with_gradient(at, p->state[i], g->g[k])) return NULL;
     }
     return list;
@@ -115,7 +120,8 @@ bool fy_step_groups(fy_site *at, fy_optimizer *o)
 {
     bool ok = true;
     turn *t = calloc(o->n, sizeof *t);
-    fy_group g = {.p = calloc(o->n, sizeof *g.p), .lists = calloc(o->n * FY_MOST_LISTS, sizeof *g.lists)};
+    fy_group g = {
+        .optimizer = o->name, .p = calloc(o->n, sizeof *g.p), .lists = calloc(o->n * FY_MOST_LISTS, sizeof *g.lists)};
     if (!t || !g.p || !g.lists) fy_out_of_memory("a step of an optimizer");
     for (size_t i = 0; i < o->n; i++) {
         t[i].gradient = fy_gradient_of(o->p[i].x);

@@ -47,7 +47,8 @@ static bool check_trained(fy_site *at, fy_tensor *const *x, size_t i)
     return true;
 }
 
-fy_optimizer *fy_optimizer_make(fy_site *at, const fy_trained *what, double lr, fy_optimizer_update update)
+fy_optimizer *fy_optimizer_make(fy_site *at, const char *name, const fy_trained *what, double lr,
+                                fy_optimizer_update update)
 {
     size_t n;
     fy_session_start();
@@ -64,7 +65,7 @@ fy_optimizer *fy_optimizer_make(fy_site *at, const fy_trained *what, double lr, 
     fy_optimizer *o = calloc(1, sizeof *o);
     fy_trained_parameter *p = calloc(n, sizeof *p);
     if (!o || !p) fy_out_of_memory("an optimizer");
-    *o = (fy_optimizer){.magic = FY_OPTIMIZER, .update = update, .lr = lr, .p = p, .n = n};
+    *o = (fy_optimizer){.magic = FY_OPTIMIZER, .name = name, .update = update, .lr = lr, .p = p, .n = n};
     for (size_t i = 0; i < n; i++) p[i].x = fy_tensor_retain(x[i]);
     return o;
 }

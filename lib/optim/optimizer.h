@@ -18,6 +18,7 @@ typedef struct fy_trained_parameter {
 enum { FY_MOST_LISTS = 9, FY_MOST_OPERANDS = 3 };
 typedef struct fy_group {
     bool foreach;
+    const char *optimizer; /* its name */
     size_t n;
     fy_trained_parameter **p;
     fy_tensor **x, **g; /* the parameters, their gradients */
@@ -30,6 +31,7 @@ typedef bool (*fy_optimizer_update)(fy_site *at, const fy_optimizer *o, fy_group
 
 struct fy_optimizer {
     uint32_t magic;
+    const char *name; /* PyTorch's: "Adam" */
     fy_optimizer_update update;
     double lr;
     fy_sgd_opts sgd; /* of the optimizer that it is, defaults filled in; lr is above */
@@ -41,7 +43,8 @@ struct fy_optimizer {
 };
 
 /* optimizer.c */
-fy_optimizer *fy_optimizer_make(fy_site *at, const fy_trained *what, double lr, fy_optimizer_update update);
+fy_optimizer *fy_optimizer_make(fy_site *at, const char *name, const fy_trained *what, double lr,
+                                fy_optimizer_update update);
 bool fy_optimizer_check(fy_site *at, const fy_optimizer *o); /* is argument 0 a live optimizer? False after an error */
 bool fy_optimizer_check_value(fy_site *at, const char *what, double x, bool ok); /* ok; false after an error */
 /* The tensors, borrowed, and their number; NULL after an error. */

@@ -35,7 +35,7 @@ fy_optimizer *fy_optim_sgd_at(fy_site *at, fy_trained what, fy_sgd_opts s)
     if (s.nesterov && (s.momentum <= 0 || s.dampening != 0))
         return fy_fail(at, "value", "fy_optim_sgd(net, .momentum = 0.9, .nesterov = true)",
                        "Nesterov momentum requires a momentum and zero dampening");
-    fy_optimizer *o = fy_optimizer_make(at, &what, lr, update);
+    fy_optimizer *o = fy_optimizer_make(at, "SGD", &what, lr, update);
     if (!o) return NULL;
     o->sgd = s;
     o->foreach = s.foreach;

@@ -195,6 +195,13 @@
         FIELD(grad, ID, storage, "its bytes") \
         FIELD(grad, FLAG, added, "to an earlier one") \
     END(grad) \
+    KIND(state, "an optimizer made a tensor that it keeps for a parameter") \
+        FIELD(state, ID, parameter, "the parameter") \
+        FIELD(state, ID, tensor, "what it keeps") \
+        FIELD(state, ID, storage, "its bytes") \
+        FIELD(state, STR, what, "exp_avg, exp_avg_sq, max_exp_avg_sq or momentum_buffer") \
+        FIELD(state, STR, optimizer, "Adam, AdamW or SGD") \
+    END(state) \
     KIND(batch, "a loader's batch: a worker, or without workers the loop, begins it; it is ready; the loop takes it") \
         FIELD(batch, ENUM, what, "begin, ready (workers only) or taken") \
         FIELD(batch, ID, loader, "its id, from 1") \

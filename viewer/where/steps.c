@@ -230,7 +230,7 @@ static bool is_always(int kind)
 }
 static bool is_of_graph(const fy_event *e)
 {
-    return (e->kind == FY_KIND_tensor && e->is.tensor.saved) || e->kind == FY_KIND_grad ||
+    return (e->kind == FY_KIND_tensor && e->is.tensor.saved) || e->kind == FY_KIND_grad || e->kind == FY_KIND_state ||
            (e->kind == FY_KIND_graph && e->is.graph.what != FY_WORD_run) ||
            (e->kind == FY_KIND_drop && e->is.drop.why == FY_WORD_graph);
 }

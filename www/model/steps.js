@@ -98,7 +98,7 @@ function joins(call, e) {
 }
 
 // What a call records for its gradient, or a pass releases, belongs to it; where a pass goes back through a call is a step.
-const isOfGraph = (e) => (kindOf(e) === 'tensor' && e.saved === true) || (kindOf(e) === 'graph' && e.what !== 'run') || (kindOf(e) === 'drop' && e.why === 'graph') || kindOf(e) === 'grad';
+const isOfGraph = (e) => (kindOf(e) === 'tensor' && e.saved === true) || (kindOf(e) === 'graph' && e.what !== 'run') || (kindOf(e) === 'drop' && e.why === 'graph') || ['grad', 'state'].includes(kindOf(e));
 
 const isSameLine = ({ step, th }, e) => int(e.th) === th && (!(e.line > 0) || !step.line || (e.line === step.line && e.file === step.file));
 

@@ -126,6 +126,7 @@ const sentences = {
   grad: (e, n) => (e.added
     ? `A gradient is added to ${n.tensor(e.tensor)}, that of ${n.tensor(e.leaf)}.`
     : `${n.tensor(e.tensor)} is the gradient of ${n.tensor(e.leaf)}.`),
+  state: (e, n) => `${e.optimizer ?? 'The optimizer'} keeps ${n.tensor(e.tensor)} for ${n.tensor(e.parameter)}.`,
   copy: (e, n) => copied(e, n) + heldFor(e),
   op: (e, n) => operated(e, n),
   complete: (e) => `The work took ${units.time(e.end - e.start)}.${parts(e)}`,
