@@ -127,13 +127,13 @@ function frame(position) {
   arrived = 0;
   if (!shown?.steps.length) return;
   const step = shown.steps[position.step];
-  const state = shown.at(step.to);
+  const state = position.by === 'clock' ? shown.atMoment(step.to, position.t) : shown.at(step.to);
   const chosen = picks.at(position);
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
   const call = chosen ?? (position.by === 'clock' ? holdOf(now) : null); // by clock, the line that waits is lit
   const told = (call && shown.steps[shown.stepOf(call.seq)]) ?? step;
-  if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to || drawn.told !== told) {
+  if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to || drawn.ahead !== state.ahead || drawn.told !== told) {
     arrange(state, step, position.step, told, chosen);
   }
   views.inspector.at(t);
@@ -180,7 +180,7 @@ function arrange(state, step, index, told, chosen) {
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told, shown.what === 'demo' && !!course?.guessing);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
-  drawn = { run: shown, step: index, to: step.to, told };
+  drawn = { run: shown, step: index, to: step.to, ahead: state.ahead, told };
 }
 
 // In a lesson the fix of an error is told by the verdict, to who asks for it.

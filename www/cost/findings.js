@@ -75,7 +75,7 @@ function note(state, found, list, run) {
   if (state === 'running') return 'When the run has ended.';
   if (state === 'asking') return 'Looking …';
   if (state === 'failed') return `No findings: ${found.error}`;
-  const lost = list.length ? '' : lostWords(run.lostIn(run.at(Infinity)));
+  const lost = list.length ? '' : lostWords(run.lostIn(run.atEnd()));
   return [
     lost && `At the end ${lost}`, list.length ? '' : `Nothing${lost && ' else'} wasteful or wrong was found in this run.`,
     found.more ? `${found.more} more; ferry explain lists all of them.` : '',

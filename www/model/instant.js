@@ -39,7 +39,8 @@ function courseOf(work, devices) {
  */
 export function instant(run, t, until = Infinity) {
   const seq = Math.min(run.timeline.seqAt(t), until);
-  const state = run.atTime(seq);
+  const at = () => (until === Infinity ? run.atTime(seq, t) : run.atTime(seq));
+  const state = at();
   const works = run.timeline.worksAt(t).filter((w) => w.seq <= until);
   const copies = works.filter((w) => w.event.kind === 'copy').map((w) => copyAt(w, t, state.devices));
   const ops = works.filter((w) => w.event.kind === 'op').map((w) => opAt(w, t));
@@ -47,7 +48,7 @@ export function instant(run, t, until = Infinity) {
   const threads = run.timeline.callsAt(t).filter((call) => call.seq <= until).map((call) => threadAt(run, call, works));
   return {
     t, seq,
-    memories: state.devices.map((device) => memoryAt(run, state, device, works, writing)),
+    memories: state.devices.map((device) => memoryAt(at, state, device, works, writing)),
     copies, ops, threads,
     cost: costAt(state, t, copies, ops, threads),
     staging: stagingAt(copies, state.devices),
@@ -138,7 +139,7 @@ function writesOf(copies, ops) {
   return writes;
 }
 
-function memoryAt(run, state, device, works, writing) {
+function memoryAt(at, state, device, works, writing) {
   const { seq } = state;
   const segments = [...state.segments.values()].filter((s) => s.device === device.name).map((s) => ({ ...s, free: s.bytes })).sort(byAddress);
   const segmentOf = (addr) => {
@@ -161,7 +162,7 @@ function memoryAt(run, state, device, works, writing) {
   return {
     device: device.name, card: device.card, capacity: device.capacity, asked, live, loose, reserved: segments.reduce((sum, s) => sum + s.bytes, 0), segments,
     get storages() {
-      storages ??= storagesIn(run.atTime(seq)); // the state has gone on by now
+      storages ??= storagesIn(at()); // the state has gone on by now
       return storages;
     },
   };

@@ -2,6 +2,7 @@
 // and how it ended. Pure; main.js feeds it from the network.
 
 import { addresses } from './addresses.js';
+import { moments } from './ahead.js';
 import { int } from './fields.js';
 import { pace, timeIn } from './pace.js';
 import { reach } from './reach.js';
@@ -34,8 +35,10 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
     races: 0, // data races that were found
     overlaps: false, // work was given to another stream than the default one
     at: past.at, // the state after event n: for the steps
-    atTime: past.reader(), // the same, for the moments of the clock: neither disturbs the other
+    atTime: null, // (n, t) likewise, for moments of the clock: neither disturbs the other; with t, also what other threads had done by then
+    atMoment: null, // the same, for the step that is shown at a moment
     stepOf: parts.of,
+    atEnd: () => newest(Infinity), // the state after the newest event: it disturbs neither
     readAhead: () => void newest(Infinity), // so that its newest moment is at hand (state.js: copies)
     lostIn: (state) => reached.lost(state, past.events), // what no variable reaches (reach.js)
 
@@ -74,6 +77,13 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
       return self.ended && past.events.length > 0 && !closed;
     },
   };
+
+  const momentsOf = (after) => {
+    const at = moments(self, after, past.fork);
+    return (n, t) => (t === undefined ? after(n) : at(n, t));
+  };
+  self.atTime = momentsOf(past.reader());
+  self.atMoment = momentsOf(past.at);
 
   function add(e) {
     past.push(e);
