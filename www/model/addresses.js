@@ -9,15 +9,26 @@ export function addresses() {
   const devices = new Map(); // device -> start -> bytes of the longest storage that began there
   const capacities = new Map(); // device -> bytes
   const ends = new Map(); // device -> the end of its last segment
-  const self = { add, intervalsOf, longest: 0, version: 0 };
+  const purposes = new Set();
+  let passes = 0; // backward passes that have begun and not ended
+  const self = { add, intervalsOf, longest: 0, version: 0, purposes }; // purposes: of devices whose bytes have some (purpose.js)
 
   function add(e) {
+    learn(e);
     if (e?.kind === 'session') for (const one of list(e.devices)) capacities.set(one?.name, one?.capacity);
     if (e?.kind === 'segment' && e.mem === 'device') ends.set(e.device, Math.max(ends.get(e.device) ?? 0, Number(e.addr) + e.bytes || 0));
     if (e?.kind === 'oom' && e.asked > 0) reserve(e.device ?? 'cpu', e.asked);
     if (e?.kind !== 'alloc' || !(e.bytes > 0)) return;
     const start = Number(e.addr);
     if (Number.isFinite(start)) put(e.device ?? 'cpu', start, e.bytes);
+  }
+
+  // A program trains where its backward passes run, and its batches lie in RAM and where they are copied from there.
+  function learn(e) {
+    if (e?.kind === 'backward') passes += e.what === 'begin' ? 1 : -1;
+    if (e?.kind === 'batch') purposes.add('cpu');
+    if (e?.kind === 'op' && passes > 0 && e.device) purposes.add(e.device);
+    if (e?.kind === 'copy' && purposes.has('cpu') && e.dir === 'h2d' && e.dst?.device) purposes.add(e.dst.device);
   }
 
   // What found no room is drawn too: behind all the rest there is a place for its beginning, if the card goes on there.

@@ -3,6 +3,7 @@
 
 import { list, object, text } from './fields.js';
 import { loopsOf, iterationWords } from './loops.js';
+import { batchOf } from './threads.js';
 import * as units from './units.js';
 import { sentence } from './words.js';
 
@@ -14,7 +15,10 @@ export function labels(slice, lane, run, lanes) {
   const e = object(run.events[slice.seq]);
   if (!Object.hasOwn(sayings, e.kind)) return [text(e.kind)];
   const what = () => awaited(slice, e, run, lanes);
-  return [sayings[e.kind](e, namesAt(run, slice.seq), lane.kind === 'thread', what)].flat();
+  const said = [sayings[e.kind](e, namesAt(run, slice.seq), lane.kind === 'thread', what)].flat();
+  const batch = lane.kind === 'thread' && e.kind !== 'batch' ? batchOf(run, lane.thread, slice.seq) : -1;
+  if (batch < 0) return said;
+  return [`batch ${batch}: ${said[0]}`, ...(e.kind === 'segment' ? [`batch ${batch}`] : said)];
 }
 
 // The names that the picture shows when the call is over.

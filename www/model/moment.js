@@ -3,7 +3,7 @@
 
 import { int } from './fields.js';
 import { lostWords } from './reach.js';
-import { threadName } from './threads.js';
+import { batchOf, threadName } from './threads.js';
 import * as units from './units.js';
 import { after, and, awaited, memoryName, processor, sentence, stream, wayOf } from './words.js';
 
@@ -29,10 +29,12 @@ export function wrongAt({ events, names, steps, stepOf }, { seq }) {
   return found ? sentence(found, names) : '';
 }
 
-const who = (run, { th, event }) => {
+const who = (run, { th, seq, event }) => {
+  const batch = batchOf(run, th, seq);
   const line = int(event.line) > 0 ? `ine ${event.line}` : '';
   const name = th ? threadName(run, th) : '';
-  if (th) return `${name[0].toUpperCase()}${name.slice(1)}${line ? `, at l${line},` : ''}`;
+  const what = [batch >= 0 && `for batch ${batch}`, line && `at l${line}`].filter(Boolean).join(', ');
+  if (th) return `${name[0].toUpperCase()}${name.slice(1)}${what && `, ${what},`}`;
   return line ? `L${line}` : 'The program';
 };
 

@@ -6,6 +6,7 @@
 
 import { isDeclared, localNames, variableOf } from './aliases.js';
 import { int, list, object, text } from './fields.js';
+import { carried, learned, madeFor, released } from './purpose.js';
 import { firstIndex } from './search.js';
 import { iterationName, savedName } from './loop_names.js';
 
@@ -15,6 +16,7 @@ const SNAPSHOT = 1024;
 export function initial() {
   return {
     seq: -1, // last event applied
+    ahead: 0, // later ones that were applied too (ahead.js)
     t: 0, // the program's clock, ns
     session: null, // {program, clock, seed, args, ferry}
     devices: [{ name: 'cpu', kind: 'cpu', card: '', capacity: 0, why: '' }],
@@ -28,6 +30,8 @@ export function initial() {
     variables: new Map(), // thread, function and name -> id of the handle that the variable had last
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
+    passes: new Set(), // threads in a backward pass
+    making: new Map(), // thread -> the batch that it makes (purpose.js)
     work: new Map(), // copies and ops in progress: id -> {kind, dir}
     site: null, // {file, line} of the newest event that names one
     ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, own: 0, ops: {}, busy: 0, live: {} },
@@ -102,7 +106,7 @@ const on = {
     s.tensors.set(id, {
       id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
-      created: site(e), fn: text(e.fn), th: int(e.th), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to, declared}: its variable was assigned again, the tensor `to`, or is a new one now
+      created: site(e), fn: text(e.fn), th: int(e.th), dropped: null, lost: null, also: [], ...madeFor(s, e), // also: [{name, fn}], its other names; lost: {seq, line, to, declared}: its variable was assigned again, the tensor `to`, or is a new one now
     });
     if (!isSaved) assign(s, id, e);
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });
@@ -119,7 +123,9 @@ const on = {
 
   drop(s, e) {
     const tensor = s.tensors.get(int(e.tensor));
-    if (tensor) change(s.tensors, tensor.id, { dropped: text(e.why, 'free') });
+    if (!tensor) return;
+    change(s.tensors, tensor.id, { dropped: text(e.why, 'free') });
+    released(s, tensor, e.why, change);
   },
 
   copy(s, e) {
@@ -128,6 +134,7 @@ const on = {
     const from = s.storages.get(int(src.storage));
     let to = s.storages.get(int(dst.storage));
     if (from && to) to = follow(s, from, to);
+    carried(s, e, change);
     if (to) change(s.storages, to.id, { version: int(dst.version, to.version) });
     const dir = text(e.dir);
     const sum = flowOf(s, dir);
@@ -236,6 +243,8 @@ const on = {
     s.grade = { pass: e.pass === true, passed: int(e.passed), checks: int(e.checks), message: text(e.message) };
   },
 
+  ...Object.fromEntries(Object.entries(learned).map(([kind, learn]) => [kind, (s, e) => learn(s, e, change)])),
+
   lost(s) {
     s.lost++;
   },
@@ -252,7 +261,7 @@ const on = {
 // Kinds that change nothing drawn: they only have a sentence.
 export const silent = new Set([
   'host_read', 'given', 'event_record', 'event_wait', 'query', 'set_device', 'set_stream',
-  'peer', 'mode', 'graph', 'backward', 'grad', 'scalar', 'batch',
+  'peer', 'mode', 'scalar',
 ]);
 
 export const kinds = new Set([...Object.keys(on), ...silent]);
@@ -412,6 +421,7 @@ function copyOf(s) {
     ...s,
     sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), iterations: new Map(s.iterations),
     locals: new Map(s.locals), variables: new Map(s.variables), lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
+    passes: new Set(s.passes), making: new Map(s.making),
     freed: s.freed.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),
     ledger: { ...s.ledger, h2d: { ...h2d }, d2h: { ...d2h }, other: { ...other }, ops: { ...ops }, live: { ...live } },
@@ -421,7 +431,8 @@ function copyOf(s) {
 /**
  * The events of one run, and the state after any of them: folded from the nearest copy before it. Copies are `interval`
  * events apart, or further where many tensors live: a copy then costs as much as folding the events up to the next one.
- * Each `reader()` has a state of its own, so that two who look at different parts of a run do not disturb each other.
+ * Each `reader()` has a state of its own, so that two who look at different parts of a run do not disturb each other; fork(n):
+ * a state that is only the caller's.
  */
 export function history(interval = SNAPSHOT) {
   const events = [];
@@ -446,5 +457,6 @@ export function history(interval = SNAPSHOT) {
     };
   }
 
-  return { events, at: reader(), reader, push: (e) => events.push(e) };
+  const forked = reader();
+  return { events, at: reader(), reader, fork: (n) => copyOf(forked(n)), push: (e) => events.push(e) };
 }

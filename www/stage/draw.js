@@ -9,13 +9,14 @@ import { drawBus, drawCopy, drawWay, peerWords } from './bus.js';
 import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawUses } from './cores.js';
 import { drawError } from './errors.js';
+import { drawSpans, drawSummary } from './draw_spans.js';
 import { drawLens, drawMoves, drawTags, drawWritten, saysPinned, writtenIn } from './draw_tags.js';
 import { groupWords } from './groups.js';
 import { pieces } from './map.js';
 
 /**
- * Draw the whole stage. scene: {layout, now (instant.js), actions, by, m, t, names, theme, scale, focus, lit, line, waited}.
- * lit: storages, of what was chosen in the lanes.
+ * Draw the whole stage. scene: {layout, now (instant.js), actions, by, m, t, names, theme, scale, focus, kin, purpose, lit, line, waited}.
+ * lit: storages, of what was chosen in the lanes; kin: of what belongs to the one in focus; purpose: of one that is pointed at.
  */
 export function draw(c, scene) {
   const { layout, theme: th } = scene;
@@ -37,6 +38,8 @@ export function draw(c, scene) {
   for (const memory of layout.memories) {
     drawHeading(c, scene, memory, scene.actions.find((a) => a.mistake?.type === 'full' && a.mistake.device === memory.device)?.mistake.request);
     drawLenses(c, scene, memory);
+    drawSpans(c, scene, memory);
+    drawSummary(c, scene, memory);
   }
   for (const group of layout.groups) drawGroup(c, th, group);
   for (const box of layout.boxes) if (!box.group || isOut(scene, box)) drawBox(c, scene, box, stateOf(scene, box));
@@ -237,11 +240,14 @@ function drawBox(c, scene, known, s) {
   drawNote(c, th, box, s, freed);
   drawTags(c, scene, box, freed);
   if (scene.focus === box.storage || scene.lit?.has(box.storage)) for (const rect of box.pieces) drawFocus(c, th, rect);
+  else if (isKin(scene, box)) for (const rect of box.pieces) drawFocus(c, th, rect, [3, 3]);
   c.restore();
 }
 
+const isKin = ({ kin, purpose }, { storage }) => kin?.has(storage) || purpose?.has(storage);
+
 // Pointed at, chosen in the lanes, allocated or freed now.
-const isOut = ({ focus, lit, actions }, { storage }) => focus === storage || lit?.has(storage) || actions.some((a) => a.storage === storage);
+const isOut = (scene, { storage }) => scene.focus === storage || scene.lit?.has(storage) || isKin(scene, { storage }) || scene.actions.some((a) => a.storage === storage);
 
 // Many small boxes as one: a stroke for each in its hue, how many they are and what they are called.
 function drawGroup(c, th, group) {
@@ -398,11 +404,13 @@ function drawNote(c, th, box, s, freed) {
   text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });
 }
 
-function drawFocus(c, th, rect) {
+function drawFocus(c, th, rect, dash = []) {
   rounded(c, { x: rect.x - 5, y: rect.y - 5, w: rect.w + 10, h: rect.h + 10 }, CORNER + 5);
   c.lineWidth = 2;
   c.strokeStyle = th.accent;
+  c.setLineDash(dash);
   c.stroke();
+  c.setLineDash([]);
 }
 
 function drawMore(c, th, more) {

@@ -7,7 +7,8 @@ import { NOW, tensorStyle, tile } from './colours.js';
 import { arrow, ease, part, rounded, text, wording } from './canvas_util.js';
 import { THREAD, elementWidth, lens, orderOf } from './lens.js';
 import { pieces } from './map.js';
-import { SEPARATOR, bracketGap } from './tag_places.js';
+import { drawHook, drawPair } from './draw_spans.js';
+import { SEPARATOR, bracketGap, cut } from './tag_places.js';
 import { common, merged } from './tags.js';
 
 /** The runs of a storage that are being written, or that the step wrote. */
@@ -48,7 +49,8 @@ export function drawTags(c, scene, box, freed) {
   for (const tag of box.tags) {
     if (!freed) drawBracket(c, th, box, tag);
     if (written.length) drawLit(c, box, tag, rows, common(tag.runs, written));
-    if (tag.label) drawLabel(c, scene, box, tag, freed);
+    const isSaid = tag.label ? drawLabel(c, scene, box, tag, freed) : false;
+    if (box.pair && !isSaid && tag === box.tags[0]) for (const mark of tag.marks.slice(0, 1)) drawHook(c, scene, box.pair, mark);
   }
 }
 
@@ -84,7 +86,8 @@ function drawBracket(c, th, box, { marks, hullMarks, exact }) {
 
 const CROWD = 8; // names under a row: of more, those in use stand out
 
-// The names of the tensors over the same bytes, and what is known of them where there is room.
+// The names of the tensors over the same bytes, and what is known of them where there is room. Returns whether the other one of
+// a parameter and its gradient is said.
 function drawLabel(c, scene, box, tag, freed) {
   const { theme: th } = scene;
   const { x, y, letters, tensors, over, room, leader } = tag.label;
@@ -105,16 +108,20 @@ function drawLabel(c, scene, box, tag, freed) {
     if (i < length - 1) text(c, SEPARATOR, at, y, { font: `400 13px ${th.mono}`, color: th.soft });
     at += 8 * (i < length - 1 ? 2 : 1);
   });
-  if (tensors.length > 1 || over) return;
+  const paired = box.pair && !freed && !over && tag === box.tags[0] ? drawPair(c, scene, box.pair, at, y, room - (at - x)) : 0;
+  at += paired ? paired + 7 : 0;
+  if (tensors.length > 1 || over) return paired > 0;
   const [{ also = [] }] = tensors;
   const more = detailOf(tensors[0]);
-  const kind = box.mem === 'pinned' && !saysPinned(box) ? ['pinned'] : []; // as a lock alone does not say
+  const { batch } = box.purpose ?? {};
+  const kind = [batch && `of batch ${batch.index}`, box.mem === 'pinned' && !saysPinned(box) && 'pinned'].filter(Boolean); // as a lock alone does not say
   const detail = [...(also.length ? [`${more}, also ${also.map(({ name, fn }) => `${name} in ${fn}`).join(', ')}`] : []), [more, ...kind].join(', '), ...kind, more]
     .find((words) => room - (at - x) > words.length * 6.6 + 2);
-  if (!detail) return;
+  if (!detail) return paired > 0;
   c.font = `12px ${th.sans}`;
   behind(c, th, at, y, c.measureText(detail).width);
   text(c, detail, at, y, { font: `12px ${th.sans}`, color: th.soft });
+  return paired > 0;
 }
 
 /** Is the word pinned in the box itself? Else it is beside the name. */
@@ -129,12 +136,6 @@ function behind(c, th, x, y, w) {
 function strike(c, th, x, y, w) {
   c.fillStyle = th.ink;
   c.fillRect(x - 2, y - 0.5, w + 4, 1.2);
-}
-
-// As many names as the letters allow, the last one cut.
-function cut(names, letters) {
-  const all = names.join(SEPARATOR);
-  return all.length <= letters ? names : `${all.slice(0, letters - 1).replace(/[,\s]+$/, '')}…`.split(SEPARATOR);
 }
 
 // ---- variables that are assigned again ------------------------------------------------------------

@@ -4,9 +4,11 @@
 // below), the bus between. RAM ends in a dock with the cards' staging buffers. Within a memory each storage lies at its address (map.js); a freed one keeps its place as an
 // outline until another storage takes the address.
 
+import { gradientOf, purposeOf } from '../model/purpose.js';
 import { handleOf, newerThan } from '../model/state.js';
-import { lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
+import { hasRoomAbove, lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
 import { groupsOf } from './groups.js';
+import { SPAN, SUMMARY, placeSummary, spansOf, summaryOf } from './spans.js';
 import { inUse, placeTags, tagsOf } from './tag_places.js';
 
 const LOW = 330; // px: below this height, headings get one line
@@ -14,30 +16,33 @@ const ROW = 32; // px that a row with names takes at least
 const SLIM = 120; // px: below this height a memory has one line for its name and its cores
 
 /**
- * All positions: {memories, bus, boxes, groups (groups.js), more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
+ * All positions: {memories, bus, boxes, groups (groups.js), spans (spans.js), more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
  * does, which names are kept for; lost: what no variable reaches (reach.js). map: {bytes: of a row, scale: px a byte, height: px of a row}.
  */
 export function layout(state, addresses, width, height, actions = [], lost = null) {
   const tall = width < 620;
   const low = !tall && height < LOW;
   const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, height - 2) };
-  const { host, dock, bus, cards } = tall ? stacked(area, state.devices.length - 1) : sideBySide(area);
+  const isTrained = addresses.purposes.size > 0 && !addresses.purposes.has('cpu'); // on cards, which then have more to tell
+  const { host, dock, bus, cards } = tall ? stacked(area, state.devices.length - 1, isTrained ? SUMMARY : 0) : sideBySide(area);
   const devices = state.devices.filter((d) => d.name !== 'cpu');
   const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
   const memories = [memory(state, state.devices.find((d) => d.name === 'cpu') ?? { name: 'cpu', kind: 'cpu' }, host, tall || low)];
   if (tall) host.h += dock.h;
   else host.w += dock.w;
   split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall || low)));
+  for (const m of memories) if (addresses.purposes.has(m.device)) makeRoom(m, tall && !isTrained ? 1 : 2);
   const map = mapOf(addresses, memories);
   const use = inUse(state, actions);
   const packed = memories.map((m) => place(state, m, map, use, lost?.storages));
   memories.forEach((m, i) => {
     m.rows = packed[i].rows;
     m.lost = lost?.bytes.get(m.device) ?? 0;
+    m.summary = packed[i].summary;
   });
   return {
     width, height, tall, low, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
-    boxes: packed.flatMap((p) => p.boxes), groups: packed.flatMap((p) => p.groups), more: packed.map((p) => p.more).filter(Boolean),
+    boxes: packed.flatMap((p) => p.boxes), groups: packed.flatMap((p) => p.groups), spans: packed.flatMap((p) => p.spans), more: packed.map((p) => p.more).filter(Boolean),
   };
 }
 
@@ -50,9 +55,11 @@ function mapOf(addresses, memories) {
   const key = `${addresses.version} ${most} ${memories.length}`;
   if (known.get(addresses)?.key !== key) known.set(addresses, { key, ...rows(addresses, memories.map((m) => m.device), most) });
   const { bytes, of } = known.get(addresses);
-  const height = rowHeight(memories.map((m) => ({ rows: of.get(m.device), room })));
+  const all = memories.map((m) => ({ rows: of.get(m.device), room }));
+  const above = addresses.purposes.size && hasRoomAbove(all, SPAN) ? SPAN : 0;
+  const height = rowHeight(all, above);
   const { w } = memories[0].inner;
-  return { bytes, of, height, scale: w / bytes, lens: lensOf([...of.values()].flat(), bytes, w) };
+  return { bytes, of, height, above, scale: w / bytes, lens: lensOf([...of.values()].flat(), bytes, w) };
 }
 
 // ---- the three regions ----------------------------------------------------------------------------
@@ -68,12 +75,12 @@ function sideBySide({ x, y, w, h }) {
   };
 }
 
-// Both halves alike; of more than two cards each has room for a name, a row and what stands under it.
-function stacked({ x, y, w, h }, n) {
+// Both halves alike, but for `more` px of the cards; of more than two cards each has room for a name, a row and what stands under it.
+function stacked({ x, y, w, h }, n, more) {
   const strait = 70;
   const both = h - DOCK.h - strait;
-  const below = Math.floor(n > 2 ? Math.max(both / 2, Math.min(both - HOST, n * CARD)) : both / 2);
-  const above = n > 2 ? both - below : below;
+  const below = Math.floor(n > 2 ? Math.max(both / 2, Math.min(both - HOST, n * CARD)) : both / 2 + more);
+  const above = n > 2 ? both - below : below - 2 * more;
   return {
     host: { x, y, w, h: above },
     dock: { x, y: y + above, w, h: DOCK.h },
@@ -100,12 +107,20 @@ function memory(state, device, rect, tight) {
   const w = rect.w - 2 * pad;
   return {
     device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, rect,
-    rows: [], lost: 0, segments: [...state.segments.values()].filter((s) => s.device === device.name),
+    rows: [], lost: 0, lines: 0, summary: [], segments: [...state.segments.values()].filter((s) => s.device === device.name),
     brief: tight || slim,
     head: { x, y: rect.y + (slim ? -3 : tight ? 0 : 2), w: slim ? w / 2 : w, h: head },
     inner: { x, y: rect.y + head, w, h: Math.max(20, rect.h - head - foot - 8) },
     compute: slim ? { x: x + w / 2, y: rect.y + 4, w: w / 2, h: 22 } : { x, y: rect.y + rect.h - foot, w, h: foot - (tight ? 6 : 12) },
   };
+}
+
+// Under the map, so many lines of what its bytes are for; where there is little room, less over it.
+function makeRoom(memory, lines) {
+  const { inner, rect, brief } = memory;
+  memory.lines = rect.h < SLIM ? 0 : lines;
+  const above = brief && memory.lines ? 4 : 0;
+  Object.assign(inner, { y: inner.y - above, h: Math.max(20, inner.h + above - memory.lines * SUMMARY) });
 }
 
 const DOCK = { w: 72, h: 40 }; // px of RAM for the staging buffers: beside its map; where the page is narrow, below it
@@ -174,7 +189,7 @@ function slimOf(state, storage, placed) {
 function place(state, memory, map, use, lost) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
   const live = all.filter((s) => s.freed === null).sort((a, b) => use.storages.has(b.id) - use.storages.has(a.id) || b.bytes - a.bytes || a.id - b.id);
-  const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens);
+  const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens, map.above);
   const shown = [...live.slice(0, SHOWN), ...vacant(all, live)];
   const boxes = shown.map((s) => box(state, s, placed, use, lost)).filter(Boolean).sort((a, b) => a.addr - b.addr || a.storage - b.storage);
   const groups = groupsOf(boxes, live.slice(SHOWN, SHOWN + GROUPED).flatMap((s) => slimOf(state, s, placed)));
@@ -183,7 +198,9 @@ function place(state, memory, map, use, lost) {
   for (const b of boxes) b.tag = b.tags[0].label;
   const count = Math.max(0, live.length - SHOWN - GROUPED);
   const { x, y, w, h } = memory.inner;
-  return { rows: placed, boxes, groups, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
+  const told = memory.lines ? summaryOf(live.map((storage) => ({ storage, purpose: purposeOf(state, storage) }))) : [];
+  const summary = placeSummary(told, x, y + h + (memory.brief ? 6 : 10), w, memory.lines);
+  return { rows: placed, boxes, groups, summary, spans: map.above ? spansOf(placed, boxes) : [], more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
 }
 
 // Freed storages whose address was not reused since; of several at one address, the last.
@@ -214,15 +231,26 @@ function box(state, storage, placed, use, gone) {
   const { x, y, w, h } = parts[0];
   const name = handle?.name || lineage?.name || (handle ? `t${handle.id}` : `storage ${storage.id}`);
   const tags = tagsOf(state, storage, use);
+  const purpose = purposeOf(state, storage);
   return {
     x, y, w, h, pieces: parts, lost, tag: null, tags: tags.length ? tags : [nameless(storage, name, handle)],
     used: use.storages.has(storage.id), written: use.writes.filter((one) => one.storage === storage.id),
     storage: storage.id, addr: storage.start, device: storage.device, bytes: storage.asked, mem: storage.mem,
     index: Math.max(0, lineage?.index ?? 0),
     name, tenant: storage.tenant, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
-    empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
+    purpose, pair: pairOf(state, purpose), empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
     line: storage.created.line, unreachable: storage.freed === null && storage.tensors.length > 0 && (gone?.has(storage.id) || storage.tensors.every((id) => state.tensors.get(id)?.dropped)),
   };
+}
+
+// The other one of a parameter and its gradient: {words, bytes, index: of its hue and pattern}.
+function pairOf(state, purpose) {
+  const grad = purpose?.kind === 'parameter' ? gradientOf(state, purpose.tensor) : null;
+  const owner = purpose?.kind === 'gradient' ? state.tensors.get(purpose.of) : null;
+  const other = state.storages.get(grad?.storage ?? owner?.storage);
+  if (!other) return null;
+  const index = Math.max(0, state.lineages.get(other.lineage)?.index ?? 0);
+  return grad ? { words: 'grad', bytes: grad.bytes, index } : { words: `of ${owner.name || `t${owner.id}`}`, bytes: 0, index };
 }
 
 // The tag of bytes that no tensor sees (any more): the name that they had, without a bracket.

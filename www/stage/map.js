@@ -10,6 +10,7 @@ const TAGS = 3; // lines of names at most
 const GAP = 62; // px under a row at most
 const HIGHEST = 46; // px of a row
 export const LINE = 15; // px from one line of names to the next
+const WORD = 15; // px of a row with words in its boxes
 const TINY = 24; // px: what is narrower asks for a lens
 
 /** The bytes of a row and the rows of each device, for a run's addresses: at most `most` rows where that is possible. */
@@ -42,10 +43,15 @@ function rowsOf(intervals, bytes) {
 }
 
 /** px: the height of all rows, so that the fullest of the memories [{rows, room}] has room for its own. */
-export function rowHeight(memories) {
-  const pitch = Math.min(...memories.map(({ rows: list, room }) => room / Math.max(1, list.length)));
-  return pitch < TAG + 10 ? Math.max(2, pitch - 3) : Math.min(HIGHEST, pitch - TAG);
+export function rowHeight(memories, above = 0) {
+  const pitch = pitchOf(memories);
+  return pitch < TAG + 10 ? Math.max(2, pitch - 3) : Math.min(HIGHEST, pitch - TAG - above);
 }
+
+const pitchOf = (memories) => Math.min(...memories.map(({ rows: list, room }) => room / Math.max(1, list.length)));
+
+/** Is there room for so many px over each row, and for a word in its boxes? */
+export const hasRoomAbove = (memories, above) => pitchOf(memories) >= above + TAG + WORD;
 
 const isTiny = (row, scale) => (row.end - row.base) * scale < TINY;
 
@@ -59,21 +65,21 @@ export function lensOf(list, bytes, width) {
 }
 
 /**
- * Where the rows of one memory lie in `well` {x, y, w, h}: [{base, end, limit, x, y, w, h, scale, lens, tags, levels, gap}]:
+ * Where the rows of one memory lie in `well` {x, y, w, h}, with `above` px free over each: [{base, end, limit, x, y, w, h, scale, lens, tags, levels, gap}]:
  * the bytes base..limit belong to the row; scale: px a byte, of a tiny row times its lens, `factor`; tags, levels: how many
  * lines of names, and of brackets above them, have room in the gap under it.
  */
-export function placeRows(list, bytes, well, height, factor) {
+export function placeRows(list, bytes, well, height, factor, above = 0) {
   const scale = well.w / bytes;
-  const pitch = Math.min(well.h / Math.max(1, list.length), height + GAP);
-  const gap = pitch - height;
+  const pitch = Math.min(well.h / Math.max(1, list.length), height + GAP + above);
+  const gap = pitch - height - above;
   const tags = Math.max(0, Math.min(TAGS, Math.floor((gap - 4) / LINE)));
   const levels = tags ? Math.max(1, Math.min(3, Math.floor((gap - 2 - tags * LINE) / 4))) : 0;
   return list.map(({ base, end }, i) => {
     const next = list[i + 1]?.base ?? Infinity;
     const lens = isTiny({ base, end }, scale) ? factor : 1;
     return {
-      base, end, limit: Math.min(next, base + bytes), x: well.x, y: well.y + i * pitch, w: Math.max(1, (end - base) * scale * lens), h: height,
+      base, end, limit: Math.min(next, base + bytes), x: well.x, y: well.y + above + i * pitch, w: Math.max(1, (end - base) * scale * lens), h: height,
       scale: scale * lens, lens, right: well.x + well.w, tags, levels, gap,
     };
   });

@@ -9,9 +9,11 @@ import { theme } from './colours.js';
 import { sharpness } from './canvas_util.js';
 import { figures } from './capacity.js';
 import { groupLens } from './group_lens.js';
+import { purposeSpots } from './purpose_spots.js';
 import { namedAt } from './tag_places.js';
 import { describe } from './tags.js';
 import { saying, saysOf } from '../model/mistakes.js';
+import { kinOf, purposeLines } from '../model/purpose.js';
 import { handleOf } from '../model/state.js';
 import { about, memoryName } from '../model/words.js';
 
@@ -36,7 +38,9 @@ export function stage(changed, picked) {
   let wrong = null; // what the error of this step concerns
   let sign = null; // tells it, where it is drawn
   let focus = 0;
+  let isKin = null; // storages that belong to the one in focus
   let scene = null; // of the last picture
+  const sums = purposeSpots(() => changed());
   const within = groupLens({ focus: () => changed(), picked });
 
   /** Computes the layout: once per step, not per frame. actions: of the step; lost: what no variable reaches (reach.js). */
@@ -55,6 +59,7 @@ export function stage(changed, picked) {
     const lines = about(storage, handleOf(state, storage), box.name, box.older);
     const said = wrong ? saysOf(wrong, box.storage) : '';
     if (said) lines.unshift(said);
+    lines.splice(said ? 2 : 1, 0, ...purposeLines(state, storage));
     const first = state.lineages.get(storage.lineage)?.name;
     if (first && first !== box.name) lines.splice(said ? 2 : 1, 0, `a copy of ${first}`);
     const tensors = box.tags.flatMap((tag) => tag.tensors);
@@ -90,6 +95,7 @@ export function stage(changed, picked) {
       left--;
     }
     within.place(plan.groups, known);
+    sums.place(plan.memories);
     if (!left) placing = setTimeout(place, NEXT);
     if (focus && !wanted.has(focus)) leave();
     else if (focus) hover(focus);
@@ -118,6 +124,7 @@ export function stage(changed, picked) {
     if (!box) return;
     const moved = focus !== storage;
     focus = storage;
+    isKin = kinOf(known, storage);
     const tip = $('tip');
     tip.replaceChildren(...tooltipLines(known, box).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
     tip.hidden = false;
@@ -133,8 +140,10 @@ export function stage(changed, picked) {
     const x = Math.max(0, Math.min(size.w - w, box.x));
     const under = box.y + box.h + 8;
     const places = [[x, under + h > size.h ? box.y - h - 8 : under], [rect.x + rect.w + 8, box.y], [rect.x - w - 8, box.y]];
+    const kin = plan.boxes.filter((one) => isKin?.has(one.storage));
+    const covers = ([left, top]) => kin.some((one) => one.x < left + w && left < one.x + one.w && one.y < top + h && top < one.y + one.h);
     const isFree = ([left, top]) => left >= 0 && left + w <= size.w && !(at && left < at.x + at.w && at.x < left + w && top < at.y + at.h && at.y < top + h);
-    const [left, top] = places.find(isFree) ?? places[0];
+    const [left, top] = places.find((one) => isFree(one) && !covers(one)) ?? places.find(isFree) ?? places[0];
     return [left, Math.max(0, top)];
   }
 
@@ -149,12 +158,13 @@ export function stage(changed, picked) {
     if (!plan || !size.w) return;
     for (const memory of plan.memories) tell(memory, moment.now.memories.find((m) => m.device === memory.device));
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
-    scene = { ...moment, layout: plan, theme: colors, scale: size.scale, focus: focus || within.storage };
+    const chosen = focus || within.storage;
+    scene = { ...moment, layout: plan, theme: colors, scale: size.scale, focus: chosen, kin: focus ? isKin : within.storage ? kinOf(known, within.storage) : null, purpose: sums.storages };
     draw(c, scene);
   }
 
   /** What is on show, for another canvas: {w, h, draw(c), theme}; null before there is any. */
-  const part = () => scene && { w: size.w, h: size.h, theme: colors, draw: (other) => draw(other, { ...scene, focus: 0 }) };
+  const part = () => scene && { w: size.w, h: size.h, theme: colors, draw: (other) => draw(other, { ...scene, focus: 0, kin: null, purpose: null }) };
 
   // The heading's figures, for a pointer and for a screen reader.
   function tell({ device, head, lost }, is) {

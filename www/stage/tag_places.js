@@ -120,10 +120,16 @@ export function namedAt(boxes, x, y) {
 // The tags of a box that have a name under a row: where there is one line, a name of all.
 function namedIn(row, box) {
   const [first, ...others] = box.tags;
-  const own = ({ tensors }) => tensors;
-  if (row.tags > 1) return box.tags.filter((tag) => tag.row === row).map((tag) => ({ box, tag, tensors: own(tag) }));
+  if (row.tags > 1) return box.tags.filter((tag) => tag.row === row).map((tag) => ({ box, tag, tensors: namesOf(tag.tensors) }));
   const order = [...(first.used ? [first] : []), ...others.filter((tag) => tag.used), ...(first.used ? [] : [first]), ...others.filter((tag) => !tag.used)];
-  return first.row === row ? [{ box, tag: first, tensors: order.flatMap(own) }] : [];
+  return first.row === row ? [{ box, tag: first, tensors: namesOf(order.flatMap(({ tensors }) => tensors)) }] : [];
+}
+
+// Those of the tensors that are told: a name once, and what the graph keeps only where the program has no tensor over the bytes.
+function namesOf(tensors) {
+  const own = tensors.filter((one) => !one.saved);
+  const titles = new Set();
+  return (own.length ? own : tensors).filter((one) => one.lost || one.used || (!titles.has(one.title) && titles.add(one.title)));
 }
 
 /** px from a box to its first bracket. */
@@ -141,9 +147,40 @@ function marksOf(placed, box, level, first, bytes) {
     { x, y: y + h + bracketGap(row) + STEP * Math.min(level, row.levels - 1), w: Math.max(w, 1.5), row }));
 }
 
+/** As many names as the letters allow; the last one is cut in its middle, as both its ends tell it from others. */
+export function cut(names, letters) {
+  if (names.join(SEPARATOR).length <= letters) return names;
+  const shown = [];
+  let left = letters;
+  for (const name of names) {
+    const room = left - (shown.length ? SEPARATOR.length : 0);
+    const isLast = shown.length === names.length - 1;
+    if (room < (shown.length ? SHORT : 1)) break;
+    shown.push(shortened(name, room));
+    left = room - name.length;
+    if (left < (isLast ? 0 : 1)) break;
+  }
+  if (shown.length === names.length || shown.at(-1).includes('…')) return shown;
+  const last = shown.pop();
+  return [...shown, ending(last, letters - [...shown, ''].join(SEPARATOR).length)];
+}
+
+// The last name that is shown, with a sign that more follow.
+const ending = (name, room) => (name.length < room ? `${name}…` : shortened(name, Math.max(1, room - 1)));
+
+// "0.weight.exp_avg" -> "0.wei…_avg"; what the graph keeps loses that word first.
+function shortened(name, letters) {
+  if (name.length <= letters) return name;
+  const base = name.replace(/ \(saved\)$/, '');
+  if (base !== name && base.length < letters) return `${base}…`;
+  const tail = Math.floor((letters - 1) / 2);
+  return `${base.slice(0, letters - 1 - tail)}…${tail ? base.slice(-tail) : ''}`;
+}
+
 // ---- names ----------------------------------------------------------------------------------------
 
 export const SEPARATOR = ', ';
+const BESIDE = 14; // px from the begin of a name to its box: what stands further away has a leader
 const words = ({ tensors }) => tensors.map((t) => t.title ?? t.name).join(SEPARATOR);
 const widthOf = (letters) => letters * LETTER + 10;
 
@@ -165,7 +202,7 @@ function nameRow(row, tags) {
     const { label, marks } = one.tag;
     const from = (marks[0]?.x ?? one.box.x) + Math.min(4, one.box.w / 2);
     const above = lines.slice(0, label.line).flat();
-    label.leader = (label.line > 0 || label.x > from || label.x + label.w < from) && !above.some(({ x, w }) => from >= x - 2 && from <= x + w - 8) ? from : null;
+    label.leader = (label.line > 0 || label.x > from || label.x + BESIDE < from) && !above.some(({ x, w }) => from >= x - 2 && from <= x + w - 8) ? from : null;
     label.room = roomOf(row, lines, label);
     label.letters = Math.max(label.letters, Math.min(words(one).length, Math.floor(label.room / LETTER))); // of several names in one label
     label.w = widthOf(label.letters);
@@ -173,8 +210,28 @@ function nameRow(row, tags) {
   row.names = tags.filter(({ tag }) => tag.label).map(({ tag }) => tag.label);
 }
 
+// Whole where there is room; else the first name, cut in its middle; beside its place where it stands then under its box.
 function putWhole(row, lines, one) {
-  if (row.tags === 1 || !put(row, lines, one, words(one).length, isFree)) put(row, lines, one, words({ tensors: [one.tensors[0]] }).length, isFree);
+  const first = words({ tensors: [one.tensors[0]] }).length;
+  const all = row.tags === 1 ? [first] : [words(one).length, first];
+  if (all.some((letters) => put(row, lines, one, letters, isFree))) return;
+  [first, ...CUT.filter((letters) => letters < first)].some((letters) => putNear(row, lines, one, letters));
+}
+
+const CUT = [10, 8, 6]; // letters
+
+// In a gap of names where its box is, or reaches it.
+function putNear(row, lines, one, letters) {
+  const w = widthOf(letters);
+  const from = one.tag.marks[0]?.x ?? one.box.x;
+  for (const line of lines) {
+    const left = Math.max(row.x, ...line.filter((other) => other.x <= from).map((other) => other.x + other.w + 1));
+    const right = Math.min(row.right + 6, ...line.filter((other) => other.x > from).map((other) => other.x));
+    const x = Math.min(Math.max(from, left), right - w);
+    if (x < left || from > x + w || x > Math.max(from, one.box.x + one.box.w - 8)) continue;
+    if (putAt(row, lines, one, letters, x, isFree)) return true;
+  }
+  return false;
 }
 
 function putUsed(row, lines, one, most) {
