@@ -261,3 +261,23 @@ test('training-step: the gradient goes back through relu', () => {
   assert.deepEqual([outer.n, outer.loop.iterations.length], [1, 2]);
   read('training-step', 'iteration 1 of 2', 'goes back through relu on line 15', 'grad of active', ...named);
 });
+
+const summaryAt = (s, device, width = 1440, height = 420) => layout(s.state, s.one.addresses, width, height, []).memories.find((m) => m.device === device).summary.map(({ said }) => said.join(' '));
+
+test('training-loop: what VRAM is for, and what Adam keeps', () => {
+  const s = scene('training-loop');
+  const [outer] = loopsOf(s.one).at(s.step.to);
+  assert.deepEqual([outer.n, outer.loop.iterations.length], [3, 4]);
+  const wide = summaryAt(s, 'cuda:0');
+  assert.deepEqual(wide.slice(0, 4), ['parameters 37.5 KiB', 'gradients 5.04 KiB', 'optimizer (Adam) 75.1 KiB', 'kept for gradients 192 KiB']);
+  read('training-loop', 'iteration 3 of 4', wide.join(', '), summaryAt(s, 'cuda:0', 366, 384).join(', '));
+});
+
+test('loader: batches by worker, none on the card yet', () => {
+  const s = scene('loader');
+  const state = s.one.atMoment(s.step.to, s.t);
+  const said = summaryAt({ ...s, state }, 'cpu');
+  assert.deepEqual(said.map((one) => one.replace(/ \d+ KiB$/, '')), ['batch 0, in use', 'batch 1, ready, by worker 1', 'batch 2, worker 0 makes it', 'batch 3, worker 1 makes it']);
+  assert.deepEqual(storages(s, 'cuda:0').map(tagNames), [['w']]);
+  read('loader', ...said.map((one) => one.replace(/ \d+ KiB$/, '')), 'batch 0, in use 128 KiB', 'batches 1, 2, 3 640 KiB');
+});
