@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { inspect } from '../../www/model/inspect.js';
 import { instant } from '../../www/model/instant.js';
 import { label, labels } from '../../www/model/lane_words.js';
 import { lanesOf } from '../../www/model/lanes.js';
@@ -47,6 +48,13 @@ test('a gradient is a tag of its parameter', () => {
   assert.deepEqual([gradient.pair.words, gradient.pair.index], ['of 0.weight', parameter.index]);
   assert.match(lines(state, '0.weight'), /^its gradient: 0\.weight\.grad, 32 KiB; Adam keeps 64 KiB for it: exp_avg, exp_avg_sq$/);
   assert.equal(lines(state, '2.bias.grad'), 'the gradient of 2.bias');
+});
+
+test('the inspector tells what bytes are for', () => {
+  const state = trained();
+  const notes = (name) => inspect(loop, state, { storage: storageOf(state, name).id, tensor: 0 }).notes;
+  assert.ok(notes('2.weight').includes('Its gradient: 2.weight.grad, 5 KiB.'), notes('2.weight').join(' '));
+  assert.ok(notes('2.weight.grad').includes('The gradient of 2.weight.'), notes('2.weight.grad').join(' '));
 });
 
 test('a parameter, its gradient and its state are lit together', () => {

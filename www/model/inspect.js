@@ -4,6 +4,7 @@
 import { int, list, object, text } from './fields.js';
 import { knownValues } from './known_values.js';
 import { perRun } from './per_run.js';
+import { purposeLines } from './purpose.js';
 import { firstIndex } from './search.js';
 import { isStale, newerThan } from './state.js';
 import * as units from './units.js';
@@ -130,6 +131,7 @@ function notesOf({ run, state, storage, phase, tensor, alloc, lost, own, seq, wr
   if (phase === 'later') notes.push(`Not allocated yet at this step: it will be${atLine(alloc)}.`);
   if (phase === 'freed') notes.push(`Freed${atLine(run.events[free])}: its bytes may hold something else by now.`);
   if (phase !== 'live') return notes;
+  if (storage) notes.push(...purposeLines(state, storage).map((words) => `${words[0].toUpperCase()}${words.slice(1)}.`));
   if (lost?.storages.has(alloc.storage)) notes.push('No variable reaches these bytes any more: they stay allocated until the program ends.');
   if (tensor?.lost) notes.push(`The variable ${tensor.name} ${tensor.lost.declared ? 'is a new one' : 'was assigned again'}${tensor.lost.line ? ` at line ${tensor.lost.line}` : ''}: it is no longer the name of this tensor.`);
   if (storage && isStale(state, storage)) notes.push(`Older than ${newerThan(state, storage)}, which was written since.`);

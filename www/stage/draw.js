@@ -38,11 +38,11 @@ export function draw(c, scene) {
   for (const memory of layout.memories) {
     drawHeading(c, scene, memory, scene.actions.find((a) => a.mistake?.type === 'full' && a.mistake.device === memory.device)?.mistake.request);
     drawLenses(c, scene, memory);
-    drawSpans(c, scene, memory);
     drawSummary(c, scene, memory);
   }
   for (const group of layout.groups) drawGroup(c, th, group);
   for (const box of layout.boxes) if (!box.group || isOut(scene, box)) drawBox(c, scene, box, stateOf(scene, box));
+  for (const memory of layout.memories) drawSpans(c, scene, memory);
   drawMoves(c, scene);
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);

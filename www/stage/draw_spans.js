@@ -14,7 +14,11 @@ export function drawSpans(c, scene, memory) {
     const breaks = label && label.x > x && label.x < x + w ? [[x, label.x - 1], [label.x + label.w + 1, x + w]] : [[x, x + w]];
     for (const [from, to] of breaks) c.fillRect(from, y, Math.max(1.5, to - from), 1);
     for (const end of w > 4 ? [x, x + w - 1] : [x + w / 2 - 0.5]) c.fillRect(end, y, 1, 4);
-    if (label) text(c, label.words, label.x + 2, y, { font: `11px ${th.sans}`, color: c.fillStyle });
+    if (!label) continue;
+    const color = c.fillStyle;
+    c.fillStyle = th.panel; // rings around boxes pass behind it
+    c.fillRect(label.x, y - 5, label.w, 10);
+    text(c, label.words, label.x + 2, y, { font: `11px ${th.sans}`, color });
   }
 }
 
