@@ -30,7 +30,7 @@ checks_include_grade() {
 }
 kernels_include_shim() { # a kernel its shim alone; the shim what every floor needs
     ! includes kernels/*.cu | grep -vxE 'kernel\.h|reduce\.h|list\.h|math\.h' &&
-        ! includes kernels/*.cc kernels/*.h | grep -vxE "kernel\.h|[a-z]+\.h|$(cd lib/base && echo *.h | tr ' ' '|')|(sys|valgrind|sanitizer)/[a-z_]+\.h"
+        ! includes kernels/*.cc kernels/*.h | grep -vxE "kernel\.h|[a-z]+\.h|$(cd lib/base && echo *.h | tr ' ' '|')|(sys|valgrind|sanitizer)/[a-z_]+\.h|type_traits"
 }
 page_stands_alone() { # the page loads nothing from other hosts and knows only events
     none "(src|href|from|import|fetch|url)[ (=]*['\"(]*(https?:)?//" $(sources -name '*.js' -o -name '*.html' -o -name '*.css' | grep '^www/')

@@ -151,13 +151,14 @@ static void add_to_island(const history *h, island *to, int i)
     to->bytes += a->bytes;
 }
 
-/* "x (line 3)"; "x (line 3) and 4 more" */
+/* "x (line 3) was"; "x (line 3) and 4 more were" */
 static const char *copies_text(const history *h, const act *c, int more, int from, char out[160])
 {
     char line[96], label[64];
     int n = snprintf(out, 160, "%s (%.60s)", label_of(h, c->src.tensor, c->src.storage, label),
                      line_of(h, c->site, from, line));
-    if (more) snprintf(out + n, (size_t)(160 - n), " and %d more", more);
+    if (more) snprintf(out + n, (size_t)(160 - n), " and %d more were", more);
+    else snprintf(out + n, (size_t)(160 - n), " was");
     return out;
 }
 
@@ -175,7 +176,7 @@ static void judge_island(findings *f, const history *h, island *l)
     char card[16], sent[160], back[160], others[32] = "", took[32], faster[32];
     if (l->ops > 1) snprintf(others, sizeof others, " and %d more operation%s", l->ops - 1, l->ops > 2 ? "s" : "");
     say_what(x,
-             "%s was copied to %s for %.40s%s, and %s was copied back: the copies took %s, and the card was %s %s than "
+             "%s copied to %s for %.40s%s, and %s copied back: the copies took %s, and the card was %s %s than "
              "the modelled CPU.",
              copies_text(h, in, l->in - 1, a->site, sent), device_name(a->device, card),
              a->name >= 0 ? h->names[a->name] : "work", others, copies_text(h, out, l->out - 1, a->site, back),
