@@ -279,8 +279,18 @@ TEST(an_error_in_a_layer_names_tensors_and_the_call)
         assert_null(fy_call(net, images));
         assert_true(strstr(fy_error(), "fy_call") && strstr(fy_error(), "images is on cuda:0 (2, 3) float32"));
         assert_true(strstr(fy_error(), "0.bias is on cpu (4) float32"));
-        assert_true(failed_with("Expected all tensors to be on the same device"));
+        assert_true(failed_with("fix: move the module: fy_module_to(net, \"cuda\")"));
+        fy_module_to(net, "cuda");
+        assert_null(fy_call(net, fy_ones((2, 3))));
+        assert_true(failed_with("fix: copy fy_ones((2, 3)) with fy_to(fy_ones((2, 3)), \"cuda\")"));
+        fy_module_to(net, FY_BFLOAT16);
+        assert_null(fy_call(net, images));
+        assert_true(failed_with("fix: convert with fy_to(images, FY_BFLOAT16)"));
         fy_module_free(net);
+        fy_module *norm = fy_nn_layer_norm((3), .device = "cuda");
+        assert_null(fy_call(norm, fy_ones((2, 3))));
+        assert_true(failed_with("fix: copy fy_ones((2, 3)) with"));
+        fy_module_free(norm);
     }
 }
 

@@ -208,7 +208,7 @@ bool fy_scaler_unscale__at(fy_site *at, fy_grad_scaler *s, fy_optimizer *o)
         return fy_fail(at, "value", "call fy_scaler_update at the end of each iteration",
                        c->stepped ? "unscale_() is being called after step()."
                                   : "unscale_() has already been called on this optimizer since the last update().");
-    fy_composed before = fy_compose((fy_composed){true, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = true});
     bool ok = unscale(at, s, o);
     fy_compose(before);
     return ok;
@@ -265,7 +265,7 @@ bool fy_scaler_step_at(fy_site *at, fy_grad_scaler *s, fy_optimizer *o)
     if (c && c->stepped)
         return fy_fail(at, "value", "call fy_scaler_update at the end of each iteration",
                        "step() has already been called since the last update().");
-    fy_composed before = fy_compose((fy_composed){true, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = true});
     bool ok = step(at, s, o);
     fy_compose(before);
     return ok;

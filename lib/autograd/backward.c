@@ -74,7 +74,7 @@ static void begin_pass(pass *p)
     fy_lane_acquire(&one_pass);
     fy_algebra_site = p->at;
     outside.pass = p;
-    outside.composed = fy_compose((fy_composed){true, NULL}); /* `ok = fy_backward(x)` names nothing */
+    outside.composed = fy_compose((fy_composed){.on = true}); /* `ok = fy_backward(x)` names nothing */
     outside.grad = fy_grad_set_enabled(false);
     outside.cast = fy_autocast_is_on;
     fy_autocast_is_on = false;

@@ -73,7 +73,7 @@ static bool check_item(const fy_dataset *ds, int64_t index, int n, fy_tensor *co
     if (n > FY_MAX_ITEM)
         return fy_fail(ds->at, "range", "combine some of them with fy_cat",
                        "an item has at most %d tensors, but .get made more for index %" PRId64, FY_MAX_ITEM, index);
-    fy_composed before = fy_compose((fy_composed){true, NULL}); /* they are not arguments of fy_dataset */
+    fy_composed before = fy_compose((fy_composed){.on = true}); /* they are not arguments of fy_dataset */
     int alive = 0;
     while (alive < n && fy_check(ds->at, 1, made[alive])) alive++;
     fy_compose(before);

@@ -19,7 +19,7 @@ static fy_tensor *checked(fy_site *at, const fy_module *m, fy_tensor *out)
 /* In a scope of its own, which frees what was made on the way; the program's function has call sites of its own. */
 fy_tensor *fy_module_result(fy_site *at, fy_module *m, fy_tensor *x, const char *name)
 {
-    fy_composed inside = {m->base->layer != NULL, name}, before = fy_compose(inside);
+    fy_composed inside = {m->base->layer != NULL, name, fy_composed_now.input}, before = fy_compose(inside);
     fy_scope scope = fy_scope_begin(at);
     fy_tensor *out = m->base->layer ? m->base->layer(at, m, x) : m->base->forward(m, x);
     fy_compose(before);
@@ -34,5 +34,11 @@ fy_tensor *fy_call_at(fy_site *at, fy_module *m, fy_tensor *x)
 {
     fy_session_start();
     if (!fy_module_check(at, 0, m) || !fy_check(at, 1, x)) return NULL;
-    return fy_scope_track(fy_module_result(at, m, x, fy_name_for(at, NULL)));
+    const char *name = fy_name_for(at, NULL);
+    fy_composed inside = fy_composed_now, before;
+    inside.input = x;
+    before = fy_compose(inside);
+    fy_tensor *out = fy_module_result(at, m, x, name);
+    fy_compose(before);
+    return fy_scope_track(out);
 }

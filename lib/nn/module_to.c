@@ -70,7 +70,7 @@ bool fy_module_to_at(fy_site *at, fy_module *m, fy_target given)
     target t = {.at = at};
     fy_session_start();
     if (!fy_module_check(at, 0, m) || !read_target(&t, &given)) return false;
-    fy_composed before = fy_compose((fy_composed){true, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = true});
     bool ok = fy_module_each(m, move_member, &t);
     fy_compose(before);
     return ok;

@@ -37,7 +37,7 @@ static fy_tensor *parameter(fy_site *at, void *module, const char *name, fy_shap
                             fy_dtype dtype)
 {
     fy_tensor *x = fy_empty_at(at, shape, (fy_opts){.device = device, .dtype = dtype, .name = name});
-    fy_composed before = fy_compose((fy_composed){true, NULL}); /* x is no argument */
+    fy_composed before = fy_compose((fy_composed){.on = true}); /* x is no argument */
     x = x ? fy_module_hold(at, module, FY_MEMBER_PARAMETER, name, fy_scope_take(x)) : NULL;
     fy_compose(before);
     return x;

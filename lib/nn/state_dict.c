@@ -67,7 +67,7 @@ bool fy_save_state_dict_at(fy_site *at, fy_module *m, const char *path)
     fy_npz_array *arrays = calloc(d.n + 1, sizeof *arrays);
     if (!arrays) fy_out_of_memory("a state dict");
     for (size_t i = 0; i < d.n; i++) arrays[i] = (fy_npz_array){d.entries[i].name, d.entries[i].x};
-    fy_composed before = fy_compose((fy_composed){true, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = true});
     bool ok = fy_npz_write(at, path, d.n, arrays);
     fy_compose(before);
     if (ok) fy_narrate_flush();
@@ -185,7 +185,7 @@ bool fy_load_state_dict_at(fy_site *at, fy_module *m, const char *path, fy_load_
     fy_npz *z = fy_npz_open(at, path);
     if (!z) return false;
     state_dict d = state_of(m);
-    fy_composed before = fy_compose((fy_composed){true, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = true});
     bool ok = load_all(at, &d, z, &o);
     FY_NO_GRAD
     {

@@ -119,7 +119,7 @@ static fy_tensor *layer_norm(fy_site *at, fy_tensor *x, int dims, const fy_layer
 static fy_tensor *checked(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_norm_with o)
 {
     if (!check_shapes(at, x, &shape, &o) || !check_dtypes(at, x, &o)) return NULL;
-    fy_composed before = fy_compose((fy_composed){true, fy_name_for(at, NULL)});
+    fy_composed before = fy_compose((fy_composed){true, fy_name_for(at, NULL), fy_composed_now.input});
     fy_scope scope = fy_scope_begin(at);
     fy_tensor *y = layer_norm(at, x, shape.ndim, &o);
     fy_compose(before);

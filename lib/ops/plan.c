@@ -1,5 +1,6 @@
 /* plan.c: plans a call: device, dtypes (op_dtypes.c), shapes, layouts. All mistakes of the caller are found here,
  * before anything is allocated. */
+#include "composed.h"
 #include "device.h"
 #include "dispatch.h"
 #include "error.h"
@@ -41,19 +42,26 @@ int fy_arguments(const fy_call *c, fy_tensor **x)
     return n;
 }
 
-static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
+const char *fy_device_hint(const fy_call *c, int operand, const fy_dev *other)
 {
     char name[200];
+    const fy_tensor *x = c->in[operand].tensor;
+    const char *to = other->number == 1 ? "cuda" : other->name;
+    const fy_tensor *input = fy_composed_now.on ? fy_composed_now.input : NULL;
+    if (input && x->storage->dev != input->storage->dev)
+        return fy_hint("move the module: fy_module_to(%s, \"%s\")", fy_argument(c->at, 0, name, sizeof name), to);
+    if (input) fy_argument_of(c->at, fy_argument_number(c, operand), input, name, sizeof name);
+    else fy_operand_name(c, operand, name, sizeof name);
+    return fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name,
+                   name, to, to);
+}
+
+static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
+{
     fy_tensor *x[FY_MAX_ARGUMENTS];
-    const char *to = common->number == 1 ? "cuda" : common->name;
-    fy_operand_name(c, stray, name, sizeof name);
-    return fy_fail_about(
-        c->at, "device_mismatch",
-        fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name,
-                to, to),
-        fy_arguments(c, x), x,
-        "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", common->name,
-        c->in[stray].tensor->storage->dev->name);
+    return fy_fail_about(c->at, "device_mismatch", fy_device_hint(c, stray, common), fy_arguments(c, x), x,
+                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                         common->name, c->in[stray].tensor->storage->dev->name);
 }
 
 /* The first operand on a GPU decides. A 0-dim CPU tensor may be passed as a number, but not as a class or an index:

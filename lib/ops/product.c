@@ -1,7 +1,9 @@
 /* product.c: plans matrix products: operands on one device and of one dtype, 1-D operands as rows or columns, batch
  * dimensions broadcast. */
+#include <ctype.h>
 #include <stdio.h>
 
+#include "composed.h"
 #include "device.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -26,20 +28,13 @@ static void set_given(const fy_call *c, int i, int j, fy_tensor **given)
 /* PyTorch's message without the name of its internal method. */
 static bool check_device(const fy_call *c, int i, int j)
 {
-    char name[200];
     fy_tensor *given[FY_MAX_ARGUMENTS];
     const fy_dev *a = c->in[i].tensor->storage->dev, *b = c->in[j].tensor->storage->dev;
     if (a == b) return true;
     bool first = a->number == 0; /* suggest moving the CPU operand to the GPU */
-    const fy_dev *other = first ? b : a;
-    const char *to = other->number == 1 ? "cuda" : other->name;
     set_given(c, i, j, given);
-    fy_operand_name(c, first ? i : j, name, sizeof name);
     return fy_fail_about(
-        c->at, "device_mismatch",
-        fy_hint("copy %s with fy_to(%s, \"%s\") and use the copy, or create it there with .device = \"%s\"", name, name,
-                to, to),
-        FY_MAX_ARGUMENTS, given,
+        c->at, "device_mismatch", fy_device_hint(c, first ? i : j, first ? b : a), FY_MAX_ARGUMENTS, given,
         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
 }
 
@@ -86,6 +81,19 @@ static bool fail_inner(const fy_call *c, fy_tensor **x, const fy_shape *batch)
         is_transposed ? columns : rows, is_transposed ? b : a, is_transposed ? a : b, is_transposed ? rows : columns);
 }
 
+/* The hint if operands of a module's product differ: its input is converted. */
+static const char *module_dtype_hint(const fy_call *c, const fy_tensor *x, const fy_tensor *y)
+{
+    char name[200], constant[16] = "";
+    const fy_tensor *input = fy_composed_now.input;
+    if (!fy_composed_now.on || !input) return NULL;
+    if (x != input && y != input)
+        return fy_hint("convert the module: fy_module_to(%s, FY_FLOAT32)", fy_argument(c->at, 0, name, sizeof name));
+    const char *wanted = fy_dtype_name(x == input ? y->dtype : x->dtype);
+    for (size_t i = 0; wanted[i] && i + 1 < sizeof constant; i++) constant[i] = (char)toupper((unsigned char)wanted[i]);
+    return fy_hint("convert with fy_to(%s, FY_%s)", fy_argument(c->at, 1, name, sizeof name), constant);
+}
+
 /* Products do not promote. */
 static bool check_types(const fy_call *c, int i, int j, const char *first, const char *second)
 {
@@ -99,6 +107,8 @@ static bool check_types(const fy_call *c, int i, int j, const char *first, const
     const char *hint = (stray == i ? y : x)->dtype == FY_FLOAT32
                            ? fy_hint("convert with fy_to(%s, FY_FLOAT32)", name)
                            : fy_hint("convert with fy_to(%s, fy_dtype_of(%s))", name, other);
+    const char *of_module = module_dtype_hint(c, x, y);
+    if (of_module) hint = of_module;
     if (c->op == FY_OP_addmm)
         return fy_fail_about(c->at, "dtype", hint, FY_MAX_ARGUMENTS, given,
                              "%s and %s must have the same dtype, but got %s and %s", first, second,

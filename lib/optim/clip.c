@@ -59,7 +59,7 @@ fy_tensor *fy_clip_grad_norm__at(fy_site *at, fy_trained what, double max_norm)
     fy_tensor *const *x = fy_trained_list(at, &what, &n);
     if (!x || !fy_optimizer_check_value(at, "max_norm", max_norm, max_norm >= 0)) return NULL;
     const char *name = fy_name_for(at, NULL);
-    fy_composed before = fy_compose((fy_composed){true, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = true});
     fy_scope scope = fy_scope_begin(at);
     FY_NO_GRAD total = clip(at, n, x, max_norm);
     fy_compose(before);

@@ -19,7 +19,7 @@ static fy_tensor *make_state(fy_site *at, const fy_group *g, const fy_trained_pa
 {
     char label[80], full[120];
     snprintf(full, sizeof full, "%s.%s", fy_tensor_label(p->x, label, sizeof label), name);
-    fy_composed before = fy_compose((fy_composed){true, fy_name_intern(full)});
+    fy_composed before = fy_compose((fy_composed){.on = true, .result = fy_name_intern(full)});
     fy_tensor *state = first ? fy_clone_at(at, first) : fy_zeros_like_at(at, p->x);
     fy_compose(before);
     if (!state) return NULL;

@@ -57,7 +57,7 @@ fy_optimizer *fy_optimizer_make(fy_site *at, const char *name, const fy_trained 
     if (n == 0)
         return fy_fail(at, "value", "pass a module with parameters, or tensors: fy_optim_sgd((w, b))",
                        "optimizer got an empty parameter list");
-    fy_composed before = fy_compose((fy_composed){what->is_module, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = what->is_module});
     size_t ok = 0;
     while (ok < n && check_trained(at, x, ok)) ok++;
     fy_compose(before);
@@ -128,7 +128,7 @@ bool fy_step_at(fy_site *at, fy_optimizer *o)
 {
     fy_session_start();
     if (!fy_optimizer_check(at, o)) return false;
-    fy_composed before = fy_compose((fy_composed){true, NULL});
+    fy_composed before = fy_compose((fy_composed){.on = true});
     bool ok = fy_step_groups(at, o);
     fy_compose(before);
     return ok;

@@ -13,6 +13,7 @@
 /* The argument that is the tensor's variable comes first: operands are not always in the order of the arguments. */
 const char *fy_argument_of(const fy_site *at, int i, const fy_tensor *x, char *buf, size_t room)
 {
+    if (fy_composed_now.on && x == fy_composed_now.input) return fy_argument(at, 1, buf, room);
     for (int j = 0; x->name && j < 5; j++)
         if (!strcmp(fy_argument(at, j, buf, room), x->name)) return buf;
     if (fy_composed_now.on) return fy_tensor_label(x, buf, room);

@@ -7,7 +7,8 @@
 
 typedef struct fy_composed {
     bool on;
-    const char *result; /* interned; NULL: results get no name */
+    const char *result;            /* interned; NULL: results get no name */
+    const struct fy_tensor *input; /* the tensor that fy_call was given, as its argument 1; else NULL */
 } fy_composed;
 
 fy_composed fy_compose(fy_composed inside); /* for this thread; returns what was there before, to be put back */
