@@ -38,6 +38,11 @@ typedef struct fy_site {
 #define FY_PAREN_PROBE(...) ~, 1, ~ /* FY_SECOND drops what follows the list */
 #define FY_IS_PAREN(x) FY_SECOND(FY_PAREN_PROBE x, 0)
 
+/* 1 for a single argument that is a list, else 0. */
+#define FY_IS_ONE_LIST(...) FY_CAT(FY_IS_ONE_LIST_, FY_ALONE(__VA_ARGS__))(FY_FIRST(__VA_ARGS__))
+#define FY_IS_ONE_LIST_0(x) 0
+#define FY_IS_ONE_LIST_1(x) FY_IS_PAREN(x)
+
 /* The leading 0 avoids an empty array for an empty list. */
 #define FY_COUNT(...) (sizeof((const int64_t[]){0, __VA_ARGS__}) / sizeof(int64_t) - 1)
 #define FY_DIMS(...) fy_dims(FY_COUNT(__VA_ARGS__), (const int64_t[]){0, __VA_ARGS__} + 1)
@@ -62,6 +67,12 @@ typedef struct fy_site {
 #define FY_NO_TENSOR(call, form) (fy_tensor *)(intptr_t)FY_TOO_FEW(call, form)
 #define FY_AT_MOST(most, call, form, ...) \
     (void)FY_DEMAND(FY_COUNT32(__VA_ARGS__) <= most, call " gets too many arguments: " call form)
+
+/* An argument that has no name: fy_add(a, b, 2), not .alpha = 2. A number such as .5 is none. */
+#define FY_NAMELESS(call, form, x) \
+    FY_HOLDS(FY_IS_NAMELESS(x), "this call has no options by name, and takes all arguments in order: " call form)
+#define FY_IS_NAMELESS(x) FY_IS_NAMELESS_(x)
+#define FY_IS_NAMELESS_(x) (__builtin_strncmp(#x, ".", 1) != 0 || __builtin_strncmp(#x, ".A", 2) < 0)
 
 static inline fy_shape fy_dims(size_t n, const int64_t *dims)
 {

@@ -47,7 +47,7 @@ template <typename T> inline fy_module *fy_module_of(T *m)
     return reinterpret_cast<fy_module *>(m);
 }
 inline void fy_zero_grad_of(fy_site *at, fy_optimizer *o) { fy_zero_grad_at(at, o); }
-inline void fy_zero_grad_of(fy_site *at, fy_module *m) { fy_module_zero_grad_at(at, m); }
+template <typename T> inline void fy_zero_grad_of(fy_site *at, T *m) { fy_module_zero_grad_at(at, fy_module_of(m)); }
 inline fy_items fy_items_of(fy_dataloader *loader) { return fy_items_loader(loader, 0); }
 template <size_t n> fy_tensor *fy_item_of(fy_tensor *const (&)[n]);
 fy_tensor **fy_item_of(fy_iterator *);
@@ -85,7 +85,7 @@ fy_tensor **fy_item_of(fy_dataloader *);
 #undef FY_MODULES
 #define FY_MODULES(...) FY_COUNT32(__VA_ARGS__), (fy_pack<fy_module *, FY_COUNT32(__VA_ARGS__)>{{__VA_ARGS__}}.begin())
 #undef FY_ZERO_GRAD
-#define FY_ZERO_GRAD(x) fy_zero_grad_of
+#define FY_ZERO_GRAD(at, x) fy_zero_grad_of(at, x)
 #undef FY_DTYPE_OF_VIEW
 #define FY_DTYPE_OF_VIEW(x) (x) /* checked by the function's parameter type */
 

@@ -42,8 +42,7 @@ typedef struct fy_dataset_opts {
     fy_dataset_at(FY_AT("fy_dataset", #__VA_ARGS__), \
                   FY_OPTIONS(fy_dataset_opts, "fy_dataset(.len = 1000, .get = read_item)", __VA_ARGS__))
 /* fy_tensor_dataset((x, y)): item i is the rows x[i] and y[i]. It keeps the tensors. */
-#define fy_tensor_dataset(tensors) \
-    fy_tensor_dataset_at(FY_AT("fy_tensor_dataset", #tensors), FY_TENSORS("fy_tensor_dataset", tensors))
+#define fy_tensor_dataset(...) FY_TENSOR_DATASET("fy_tensor_dataset", #__VA_ARGS__, __VA_ARGS__)
 #define fy_dataset_get(ds, index, item) fy_dataset_get_at(FY_AT("fy_dataset_get", #ds ", " #index ", " #item), ds, index, item)
                                       /* item `index` into item[FY_MAX_ITEM], those beyond it NULL; a negative index
                                          counts from the end. Returns the number of tensors; 0 after an error */
@@ -71,6 +70,9 @@ void fy_dataloader_free(fy_dataloader *loader);
 
 /* ---- implementation of the macros ---------------------------------------------------------------- */
 
+#define FY_TENSOR_DATASET(call, text, ...) \
+    fy_tensor_dataset_at(FY_AT(call, text), \
+                         FY_CAT(FY_TENSORS_, FY_IS_ONE_LIST(__VA_ARGS__))(call "((x, y))", FY_FIRST(__VA_ARGS__)))
 enum { FY_BATCH_SIZE_TOLD = 1, FY_PREFETCH_TOLD = 2 };
 #define FY_IS_NO_BATCH_SIZE(text) (__builtin_strncmp(text, ".batch_size", 11) != 0)
 #define FY_IS_NO_PREFETCH(text) (__builtin_strncmp(text, ".prefetch_factor", 16) != 0)

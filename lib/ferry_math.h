@@ -162,20 +162,24 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a `from` result be sto
 #define FY_THREE(op, text, a, b, c) fy_##op##_at(FY_AT("fy_" #op, text), FY_ARG(a), FY_ARG(b), FY_ARG(c))
 #define FY_ONE(op, text, x) fy_##op##_at(FY_AT("fy_" #op, text), x)
 #define FY_ALPHA(f, call, text, ...) \
-    f((FY_AT_MOST(3, call, "(a, b, alpha)", __VA_ARGS__), FY_AT(call, text)), FY_ARG(FY_FIRST(__VA_ARGS__)), \
+    f((FY_AT_MOST(3, call, "(a, b, alpha)", __VA_ARGS__), \
+       FY_NAMELESS(call, "(a, b, alpha)", FY_THIRD_OR(1, __VA_ARGS__)), FY_AT(call, text)), FY_ARG(FY_FIRST(__VA_ARGS__)), \
       FY_ARG(FY_SECOND_OR(FY_TOO_FEW(call, "(a, b)"), __VA_ARGS__)), \
       FY_ARG(FY_THIRD_OR(1, __VA_ARGS__)))
 #define FY_VALUED(op, call, text, ...) \
-    fy_##op##_at((FY_AT_MOST(4, call, "(a, b, c, value)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
+    fy_##op##_at((FY_AT_MOST(4, call, "(a, b, c, value)", __VA_ARGS__), \
+                  FY_NAMELESS(call, "(a, b, c, value)", FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
                  FY_SECOND_OR(FY_NO_TENSOR(call, "(a, b, c)"), __VA_ARGS__), \
                  FY_THIRD_OR(FY_NO_TENSOR(call, "(a, b, c)"), __VA_ARGS__), FY_ARG(FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)))
 #define FY_ADDMM(call, text, ...) \
-    fy_addmm_at((FY_AT_MOST(5, call, "(c, a, b, beta, alpha)", __VA_ARGS__), FY_AT(call, text)), \
+    fy_addmm_at((FY_AT_MOST(5, call, "(c, a, b, beta, alpha)", __VA_ARGS__), \
+                 FY_NAMELESS(call, "(c, a, b, beta, alpha)", FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)), FY_AT(call, text)), \
                 FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(c, a, b)"), __VA_ARGS__), \
                 FY_THIRD_OR(FY_NO_TENSOR(call, "(c, a, b)"), __VA_ARGS__), FY_ARG(FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)), \
                 FY_ARG(FY_FIFTH_OR(1, __VA_ARGS__, 1, 1, 1)))
 #define FY_LINEAR(call, text, ...) \
-    fy_linear_at((FY_AT_MOST(3, call, "(x, weight, bias)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
+    fy_linear_at((FY_AT_MOST(3, call, "(x, weight, bias)", __VA_ARGS__), \
+                  FY_NAMELESS(call, "(x, weight, bias)", FY_THIRD_OR(0, __VA_ARGS__)), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
                  FY_SECOND_OR(FY_NO_TENSOR(call, "(x, weight)"), __VA_ARGS__), FY_THIRD_OR(0, __VA_ARGS__))
 #define FY_LAYER_NORM(call, text, x, ...) \
     fy_layer_norm_at(FY_AT(call, text), x, \

@@ -75,7 +75,7 @@ typedef struct fy_load_opts {
 #define fy_nn_relu()    fy_nn_relu_at(FY_AT("fy_nn_relu", ""))
 #define fy_nn_tanh()    fy_nn_tanh_at(FY_AT("fy_nn_tanh", ""))
 #define fy_nn_sigmoid() fy_nn_sigmoid_at(FY_AT("fy_nn_sigmoid", ""))
-#define fy_sequential(modules) FY_SEQUENTIAL("fy_sequential", #modules, modules) /* fy_sequential((a, b, c)): c(b(a(x)));
+#define fy_sequential(...) FY_SEQUENTIAL("fy_sequential", #__VA_ARGS__, __VA_ARGS__) /* fy_sequential((a, b, c)): c(b(a(x)));
                                  takes over the modules, under the names "0", "1" ...; a module of your own as &m->base */
 
 #define fy_module_new(type, forward) ((type *)fy_module_new_at(FY_AT("fy_module_new", #type ", " #forward), \
@@ -142,7 +142,8 @@ enum { FY_BIAS_TOLD = 1, FY_STRICT_TOLD = 1 };
     fy_nn_layer_norm_at(FY_AT(call, text), FY_SHAPE(call, FY_FIRST(__VA_ARGS__)), \
                         FY_OPTIONS(fy_layer_norm_opts, "fy_nn_layer_norm((32), .eps = 1e-6)", \
                                    FY_EPS_TOLD_IN(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
-#define FY_SEQUENTIAL(call, text, x) FY_CAT(FY_SEQUENTIAL_, FY_IS_PAREN(x))(call, text, x)
+#define FY_SEQUENTIAL(call, text, ...) \
+    FY_CAT(FY_SEQUENTIAL_, FY_IS_ONE_LIST(__VA_ARGS__))(call, text, FY_FIRST(__VA_ARGS__))
 #define FY_SEQUENTIAL_1(call, text, x) fy_sequential_at(FY_AT(call, text), FY_MODULES x)
 #define FY_SEQUENTIAL_0(call, text, x) \
     fy_sequential_at(FY_AT(call, text), \

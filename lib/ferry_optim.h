@@ -58,7 +58,7 @@ typedef struct fy_adam_opts {
 
 #define fy_step(optimizer) fy_step_at(FY_AT("fy_step", #optimizer), optimizer) /* changes each parameter that has a
                                  gradient, in place. Returns false after an error */
-#define fy_zero_grad(x) FY_ZERO_GRAD(x)(FY_AT("fy_zero_grad", #x), x) /* frees the gradients of an optimizer's or a
+#define fy_zero_grad(x) FY_ZERO_GRAD(FY_AT("fy_zero_grad", #x), x) /* frees the gradients of an optimizer's or a
                                  module's parameters: fy_grad is NULL then, as in PyTorch 2 */
 #define fy_set_lr(optimizer, lr) fy_set_lr_at(FY_AT("fy_set_lr", #optimizer ", " #lr), optimizer, lr)
 #define fy_clip_grad_norm_(parameters, max_norm) FY_CLIP_GRAD_NORM("fy_clip_grad_norm_", #parameters ", " #max_norm, \
@@ -89,7 +89,11 @@ static inline fy_trained fy_trained_tensors(size_t n, fy_tensor *const *x) { fy_
                          FY_OPTIONS(fy_##opts##_opts, "fy_optim_" #name "(net, .lr = 0.1)", \
                                     told(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 #define FY_CLIP_GRAD_NORM(call, text, x, max_norm) fy_clip_grad_norm__at(FY_AT(call, text), FY_TRAINED(x), max_norm)
-#define FY_ZERO_GRAD(x) _Generic((x), fy_optimizer *: fy_zero_grad_at, fy_module *: fy_module_zero_grad_at)
+#define FY_ZERO_GRAD(at, x) \
+    _Generic((x), fy_optimizer *: fy_zero_grad_at, default: fy_module_zero_grad_at) \
+        ((FY_HOLDS(!FY_IS_TENSOR(x), "fy_zero_grad takes an optimizer or a module; for a tensor: fy_set_grad(x, NULL)"), \
+          (void)FY_IS_MODULE(__typeof__(*_Generic((x), fy_optimizer *: (fy_module *)0, fy_tensor *: (fy_module *)0, \
+                                                  default: (x)))), at), (void *)(x))
 
 #define FY_IS_NO_LR(text) (__builtin_strncmp(text, ".lr", 3) != 0)
 #define FY_IS_NO_BETA1(text) (__builtin_strncmp(text, ".beta1", 6) != 0)

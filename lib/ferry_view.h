@@ -37,10 +37,9 @@
 #define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x) /* x if row-major, else a copy */
 #define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)           /* a copy, in a new storage */
 #define fy_detach(x)             fy_detach_at(FY_AT("fy_detach", #x), x)         /* a view; as in PyTorch, without gradient */
-#define fy_cat(tensors, dim)     fy_cat_at(FY_AT("fy_cat", #tensors ", " #dim), FY_TENSORS("fy_cat", tensors), dim)
+#define fy_cat(...)              FY_JOIN(cat, #__VA_ARGS__, __VA_ARGS__)
                                  /* fy_cat((a, b, c), 0): concatenates along dim; a new tensor */
-#define fy_stack(tensors, dim) \
-    fy_stack_at(FY_AT("fy_stack", #tensors ", " #dim), FY_TENSORS("fy_stack", tensors), dim)
+#define fy_stack(...)            FY_JOIN(stack, #__VA_ARGS__, __VA_ARGS__)
                                  /* likewise, along a new dimension */
 #define fy_same_storage(a, b)    fy_same_storage_at(FY_AT("fy_same_storage", #a ", " #b), a, b)
 #define fy_storage_offset(x) fy_storage_offset_at(FY_AT("fy_storage_offset", #x), x) /* int64_t, elements from the
@@ -52,9 +51,14 @@
     fy_##op##_at(((void)FY_DEMAND(FY_COUNT32(__VA_ARGS__) == 1, FY_LOOSE(op, form)), FY_AT("fy_" #op, text)), x, \
                  FY_SHAPE_IN(FY_LOOSE(op, form), FY_FIRST(__VA_ARGS__)))
 #define FY_LOOSE(op, form) "the list needs parentheses of its own: fy_" #op "(x, " form ")"
-#define FY_TENSORS(call, list) FY_CAT(FY_TENSORS_, FY_IS_PAREN(list))(call, list)
+#define FY_JOIN(op, text, ...) \
+    FY_CAT(FY_JOIN_, FY_IS_PAREN(FY_FIRST(__VA_ARGS__)))(op, text, __VA_ARGS__)
+#define FY_JOIN_0(op, text, ...) fy_##op##_at(FY_AT("fy_" #op, text), FY_TENSORS_0("fy_" #op "((a, b), 0)", ), 0)
+#define FY_JOIN_1(op, text, ...) \
+    fy_##op##_at((FY_AT_MOST(2, "fy_" #op, "((a, b), 0)", __VA_ARGS__), FY_AT("fy_" #op, text)), \
+                 FY_TENSORS_1(, FY_FIRST(__VA_ARGS__)), FY_SECOND_OR(FY_TOO_FEW("fy_" #op, "((a, b), 0)"), __VA_ARGS__))
 #define FY_TENSORS_1(call, list) FY_TENSOR_COUNT list, FY_TENSOR_ARRAY list
-#define FY_TENSORS_0(call, list) FY_REFUSE("the tensors need parentheses of their own: " call "((a, b), 0)"), 0
+#define FY_TENSORS_0(form, list) FY_REFUSE("the tensors need parentheses of their own: " form), 0
 #define FY_TENSOR_COUNT(...) (sizeof((fy_tensor *[]){__VA_ARGS__}) / sizeof(fy_tensor *))
 #define FY_TENSOR_ARRAY(...) (__extension__(fy_tensor *[]){__VA_ARGS__})
 #define FY_VIEW(call, text, x, ...) FY_CAT(FY_VIEW_, FY_IS_PAREN(FY_FIRST(__VA_ARGS__)))(call, text, x, __VA_ARGS__)
