@@ -102,6 +102,17 @@ static const char *devices_of(const history *h, const leaking *group, int count,
     return out;
 }
 
+/* Does a graph still hold a storage of these roles for gradients? */
+static bool kept_by_a_graph(const history *h, const int *role_of, const leaking *group, int count)
+{
+    for (int i = 0; i < h->tensor_count; i++) {
+        const tensor *t = &h->tensors[i];
+        for (int k = 0; k < count && t->saver >= 0 && t->dropped < 0 && t->storage >= 0; k++)
+            if (role_of[t->storage] == group[k].role) return true;
+    }
+    return false;
+}
+
 /* Roles that leak during the same part of the run are one loop, and one finding, at the first of them. */
 static void report_leak(findings *f, const history *h, const leaking *group, int count, const int *handles,
                         const int *role_of)
@@ -133,8 +144,13 @@ static void report_leak(findings *f, const history *h, const leaking *group, int
              "every iteration leaves %s on %s that nothing uses again and that stay%s allocated to the end of the "
              "program: %s.",
              count > 1 ? "tensors" : "a tensor", devices_of(h, group, count, where), count > 1 ? "" : "s", words);
-    say_fix(x, "put the loop's body into FY_SCOPE { ... }, or fy_free what it creates, including unnamed results: in "
-               "fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");
+    if (kept_by_a_graph(h, role_of, group, count))
+        say_fix(x,
+                "put the loop's body into FY_SCOPE { ... }, and keep no result with its graph, which holds these for "
+                "gradients: keep fy_detach(loss), or record no graph, with FY_NO_GRAD { ... }");
+    else
+        say_fix(x, "put the loop's body into FY_SCOPE { ... }, or fy_free what it creates, including unnamed results: "
+                   "in fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");
 }
 
 void rule_leak(findings *f, const history *h)
