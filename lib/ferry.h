@@ -284,7 +284,8 @@ int64_t (fy_now)(void); /* the function, for pointers and C++ initializers: emit
 #define fy_mark(text) fy_mark_at(FY_AT("fy_mark", #text), text)    /* logs a mark with your text */
 #define fy_log_scalar(name, value) fy_log_scalar_at(FY_AT("fy_log_scalar", #name ", " #value), name, FY_ARG(value))
                                               /* logs a number, or the only element of a tensor, which is read as by
-                                                 fy_item; the page draws each name's numbers as a curve over time */
+                                                 fy_item: it waits for a card, so log every 10th step or so; the page
+                                                 draws each name's numbers as a curve over time */
 /* A mark that starts with "demo:" says that the program, up to the next mark, demonstrates costs: `ferry explain` does
  * not report them as waste. */
 

@@ -1,5 +1,6 @@
 /* ferry_amp.h: mixed precision, PyTorch's torch.amp. Included by ferry.h.
  *
+ *     fy_tensor *loss = NULL;                               // declared outside: the block is a scope of C
  *     FY_AUTOCAST("cuda", FY_BFLOAT16) {
  *         loss = fy_cross_entropy(fy_linear(x, w, b), y);   // the product in bfloat16, the loss in float32
  *     }
