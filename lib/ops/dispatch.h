@@ -48,7 +48,7 @@ bool fy_subtracts_mask(const fy_call *c);
 enum { FY_MAX_ARGUMENTS = FY_MAX_INPUTS + 1 };
 int fy_argument_number(const fy_call *c, int operand);
 const char *fy_operand_name(const fy_call *c, int operand, char *buf, size_t room); /* what an error calls it */
-const char *fy_device_hint(const fy_call *c, int operand, const fy_dev *other); /* how to move the operand there */
+const char *fy_device_hint(const fy_call *c, int operand, const fy_dev *other);     /* how to move the operand there */
 int fy_arguments(const fy_call *c, fy_tensor **x);
 bool fy_plan_product(const fy_call *c, fy_plan *p);      /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p);      /* reduce.c */
