@@ -22,9 +22,7 @@ static void launch_on(fy_run_work *w, const char *name, const L &la, const L &lb
 
 template <typename Op, typename T> static void launch(fy_run_work *w, const char *name)
 {
-    dense all = {w->out.layout.numel};
-    if (is_dense(w, 2)) launch_on<Op, T>(w, name, all, all, all);
-    else launch_on<Op, T>(w, name, flat(w->in[0].layout), flat(w->in[1].layout), flat(w->out.layout));
+    launch_on<Op, T>(w, name, flat(w->in[0].layout), flat(w->in[1].layout), flat(w->out.layout));
 }
 
 namespace {
@@ -116,10 +114,16 @@ struct through_sigmoid {
 
 } /* namespace */
 
+template <typename T> static void launch_product(fy_run_work *w, const char *name)
+{
+    dense all = {w->out.layout.numel};
+    if (is_dense(w, 2)) launch_on<product, T>(w, name, all, all, all);
+    else launch<product, T>(w, name);
+}
 LAUNCHER(mul)
 {
     FOR_LIST("mul", launch_list<2, product, T>(w, name))
-    FOR_ALL("mul", launch<product, T>(w, name))
+    FOR_ALL("mul", launch_product<T>(w, name))
 }
 LAUNCHER(div)
 {

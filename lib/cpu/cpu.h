@@ -38,10 +38,11 @@ void fy_bfloat_narrow(int64_t n, fy_bfloat *to, const float *from);
 void fy_blas_begin(void);
 void fy_blas_end(void);
 
-/* Compiled for baseline x86-64 and for wider vectors; selected at load time. */
+/* Compiled for baseline x86-64 and for AVX2; selected at load time. Not for AVX-512: that would take as long to compile
+ * as both, and most of these loops wait for memory. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
-#define FY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define FY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define FY_CLONES
 #endif

@@ -25,22 +25,24 @@ async function later(page, by) {
   await settle(page);
 }
 
-// Of the upper edge of a rectangle of a canvas, which share has one of the theme's colours; (x, y) on the page.
-const edge = (page, canvas, { x, y, w }, name) => page.evaluate(([id, left, top, width, variable]) => {
+// Of each rectangle of a canvas, which share of its upper edge has one of the theme's colours; (x, y) on the page. One reading
+// of all pixels: each reading waits for the canvas.
+const edges = (page, canvas, list, name) => page.evaluate(([id, rectangles, variable]) => {
   const node = document.getElementById(id);
   const at = node.getBoundingClientRect();
   const scale = node.width / at.width;
   const wanted = getComputedStyle(document.body).getPropertyValue(variable).trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
-  const [px, py] = [(left - at.x) * scale, (top - at.y) * scale].map(Math.round);
-  const { data } = node.getContext('2d').getImageData(px, py - 3, Math.max(1, Math.round(width * scale)), 6);
-  const columns = data.length / 24;
-  let lit = 0;
-  for (let i = 0; i < columns; i++) {
-    const isSame = (row) => wanted.every((v, k) => Math.abs(v - data[4 * (row * columns + i) + k]) < 12);
-    if ([0, 1, 2, 3, 4, 5].some(isSame)) lit++;
-  }
-  return lit / columns;
-}, [canvas, x, y, w, name]);
+  const { data, width, height } = node.getContext('2d').getImageData(0, 0, node.width, node.height);
+  return rectangles.map(({ x, y, w }) => {
+    const [px, py] = [(x - at.x) * scale, (y - at.y) * scale].map(Math.round);
+    const columns = Math.max(1, Math.round(w * scale));
+    const isSame = (column, row) => column >= 0 && column < width && row >= 0 && row < height
+      && wanted.every((v, k) => Math.abs(v - data[4 * (row * width + column) + k]) < 12);
+    let lit = 0;
+    for (let i = px; i < px + columns; i++) if ([-3, -2, -1, 0, 1, 2].some((d) => isSame(i, py + d))) lit++;
+    return lit / columns;
+  });
+}, [canvas, list, name]);
 
 /** What is lit, with the pointer and the focus away: {slices: events, boxes: names, line, rows}. */
 async function lit(page) {
@@ -48,13 +50,13 @@ async function lit(page) {
   await page.evaluate(() => document.activeElement.blur());
   if (await page.locator('#events').isVisible()) await page.keyboard.press('t');
   await settle(page);
-  const found = { slices: new Set(), boxes: [] };
-  for (const one of (await page.evaluate(() => window.ferry.slices())).filter((s) => s.count === 1 && s.w > 5)) {
-    if (await edge(page, 'lanes-canvas', { x: one.x + 1, y: one.y - one.h / 2 + 2, w: one.w - 2 }, '--accent') > 0.8) found.slices.add(one.seq);
-  }
-  for (const box of await page.evaluate(() => window.ferry.boxes())) {
-    if (await edge(page, 'canvas', { x: box.pageX + 6, y: box.pageY - 5, w: box.w - 12 }, '--accent') > 0.8) found.boxes.push(box.name);
-  }
+  const slices = (await page.evaluate(() => window.ferry.slices())).filter((one) => one.count === 1 && one.w > 5);
+  const boxes = await page.evaluate(() => window.ferry.boxes());
+  const ofSlices = await edges(page, 'lanes-canvas', slices.map((one) => ({ x: one.x + 1, y: one.y - one.h / 2 + 2, w: one.w - 2 })), '--accent');
+  const ofBoxes = await edges(page, 'canvas', boxes.map((box) => ({ x: box.pageX + 6, y: box.pageY - 5, w: box.w - 12 })), '--accent');
+  const found = {
+    slices: [...new Set(slices.filter((_, i) => ofSlices[i] > 0.8).map((one) => one.seq))], boxes: boxes.filter((_, i) => ofBoxes[i] > 0.8).map((box) => box.name),
+  };
   await page.keyboard.press('t');
   await settle(page);
   const rest = await page.evaluate(() => ({
@@ -62,7 +64,7 @@ async function lit(page) {
   }));
   await page.keyboard.press('t');
   await settle(page);
-  return { ...found, slices: [...found.slices], ...rest };
+  return { ...found, ...rest };
 }
 
 const ofCopy = (boxes) => ({ slices: [COPY], boxes, line: 9, rows: [6, 7, 8, 9, 10] });
