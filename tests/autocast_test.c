@@ -495,7 +495,7 @@ TEST(without_a_card_it_is_a_warning_and_nothing_more)
     (void)state;
     assert_exited_with(0);
     assert_said("float32\nfloat32\n");
-    assert_said("FY_AUTOCAST: User provided device_type of 'cuda', but CUDA is not available. Disabling");
+    assert_said("): User provided device_type of 'cuda', but CUDA is not available. Disabling");
     const char *first = strstr(last_child.output, "Disabling");
     assert_null(strstr(first + 1, "Disabling")); /* once a line */
 }

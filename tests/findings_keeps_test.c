@@ -159,6 +159,31 @@ static void found_in(void (*run)(void), findings *f)
     unlink(path);
 }
 
+static void losses_with_their_graphs(void)
+{
+    fy_tensor *w = fy_ones((64, 1), .device = CARD, .requires_grad = true), *total = fy_zeros((1, 1), .device = CARD);
+    for (int i = 0; i < 8; i++) FY_SCOPE
+        {
+            fy_tensor *x = fy_mul(fy_ones((1, 64), .device = CARD), i);
+            total = fy_keep(fy_add(total, fy_matmul(x, w)));
+        }
+    fy_print(total);
+}
+
+/* A scope frees the handle, not what a graph holds. */
+static void a_leak_that_a_graph_holds_is_mended_at_the_graph(void **state)
+{
+    (void)state;
+    findings f;
+    found_in(losses_with_their_graphs, &f);
+    assert_non_null(finding_of(&f, "leak", 0));
+    assert_non_null(strstr(finding_of(&f, "leak", 0)->fix, "fy_detach"));
+    findings_free(&f);
+    found_in(one_a_turn, &f);
+    assert_null(strstr(finding_of(&f, "leak", 0)->fix, "fy_detach"));
+    findings_free(&f);
+}
+
 static void one_loop_is_one_leak(void **state)
 {
     (void)state;
@@ -334,6 +359,7 @@ int main(void)
         cmocka_unit_test(independent_work_one_after_the_other),
         cmocka_unit_test(a_line_that_leaves_something_each_time),
         cmocka_unit_test(one_loop_is_one_leak),
+        cmocka_unit_test(a_leak_that_a_graph_holds_is_mended_at_the_graph),
         cmocka_unit_test(a_small_view_keeps_a_large_tensor),
         cmocka_unit_test(another_card_than_the_current_one),
         cmocka_unit_test(the_current_card_is_left_changed),

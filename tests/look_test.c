@@ -76,6 +76,29 @@ TEST(item_says_once_a_line_that_it_rounded)
     }
 }
 
+static void call_mse_loss_twice(void *of_both)
+{
+    fy_tensor **x = of_both;
+    for (int i = 0; i < 2; i++) fy_mse_loss(x[0], x[1]);
+}
+
+/* (3, 1) - (3) is (3, 3). */
+TEST(a_target_that_is_broadcast_is_told_once_a_line)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *y = fy_ones((3)), *column = fy_ones((3, 1));
+        const char *output = written_by(call_mse_loss_twice, (fy_tensor *[]){column, y}, 2),
+                   *told = strstr(output, "fy_mse_loss(x[0], x[1]): Using a target size (3) that is different to the "
+                                          "input size (3, 1).");
+        assert_non_null(told);
+        assert_non_null(strstr(told, "fix: fy_view(x[1], (3, 1))\n"));
+        assert_null(strstr(told + 1, "fy_mse_loss("));
+        assert_string_equal(written_by(call_mse_loss_twice, (fy_tensor *[]){y, y}, 2), "");
+    }
+}
+
 static void call_item_on_each(void *list)
 {
     for (fy_tensor **x = list; *x; x++) fy_item(*x);
@@ -237,6 +260,7 @@ int main(void)
         cmocka_unit_test(item_copies_one_element_to_the_host),
         cmocka_unit_test(item_int_is_exact_to_the_last_digit),
         cmocka_unit_test(item_says_once_a_line_that_it_rounded),
+        cmocka_unit_test(a_target_that_is_broadcast_is_told_once_a_line),
         cmocka_unit_test(item_says_nothing_where_a_double_is_exact),
         cmocka_unit_test(a_logged_scalar_is_read_without_a_word),
         cmocka_unit_test(data_points_at_the_first_element_of_a_view),

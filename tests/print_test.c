@@ -56,6 +56,22 @@ TEST(what_the_values_do_not_show_is_printed_behind_them)
     }
 }
 
+TEST(the_call_that_gives_a_tensor_its_gradient_is_printed)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = fy_tensor((1, 2), .dtype = FY_FLOAT64, .requires_grad = true), *y = fy_mul(w, 2);
+        assert_string_equal(printed(w), "tensor([1., 2.], dtype=float64, requires_grad=True)\n");
+        assert_string_equal(printed(y), "tensor([2., 4.], dtype=float64, grad_fn=<MulBackward0>)\n");
+        assert_string_equal(printed(fy_detach(y)), "tensor([2., 4.], dtype=float64)\n");
+        assert_string_equal(printed(fy_to(y, "cuda")),
+                            "tensor([2., 4.], device='cuda:0', dtype=float64, grad_fn=<ToCopyBackward0>)\n");
+        fy_requires_grad_(w, false);
+        assert_string_equal(printed(w), "tensor([1., 2.], dtype=float64)\n");
+    }
+}
+
 TEST(long_tensors_are_cut_in_every_dimension)
 {
     (void)state;
@@ -97,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_dtype_is_printed_as_by_pytorch),
         cmocka_unit_test(what_the_values_do_not_show_is_printed_behind_them),
+        cmocka_unit_test(the_call_that_gives_a_tensor_its_gradient_is_printed),
         cmocka_unit_test(long_tensors_are_cut_in_every_dimension),
         cmocka_unit_test(one_element_of_each_dtype_is_a_double),
     };

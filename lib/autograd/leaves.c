@@ -40,13 +40,11 @@ bool fy_is_leaf_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) &
 static void warn_no_leaf(fy_site *at, const fy_tensor *x)
 {
     char label[80];
-    if (at->advised) return;
-    at->advised = true;
-    fy_narrate_flush();
-    fprintf(stderr,
-            "ferry: %s:%d: %s: %s is not a leaf: fy_backward stores its gradient only after fy_retain_grad. The "
-            "gradients of leaves arrive at the tensors that were made with .requires_grad\n",
-            at->file, at->line, at->call, fy_tensor_label(x, label, sizeof label));
+    fy_advise(
+        at,
+        "%s is not a leaf: fy_backward stores its gradient only after fy_retain_grad. The gradients of leaves arrive "
+        "at the tensors that were made with .requires_grad",
+        fy_tensor_label(x, label, sizeof label));
 }
 
 fy_tensor *fy_grad_at(fy_site *at, fy_tensor *x)

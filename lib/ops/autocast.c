@@ -190,25 +190,18 @@ static int kind_of(fy_site *at, const char *device)
     return -1;
 }
 
-static void warn(fy_site *at, const char *message)
-{
-    if (__atomic_exchange_n(&at->advised, true, __ATOMIC_RELAXED)) return;
-    fy_narrate_flush();
-    fprintf(stderr, "ferry: %s:%d: %s: %s\n", at->file, at->line, at->call, message);
-}
-
 /* FY_DTYPE_UNSET after a warning. */
 static fy_dtype usable(fy_site *at, int kind, fy_dtype dtype)
 {
     if (dtype == FY_DTYPE_UNSET) dtype = kind == CARDS ? FY_FLOAT16 : FY_BFLOAT16;
     if (kind == CARDS && fy_dev_count() < 2)
-        return warn(at, "User provided device_type of 'cuda', but CUDA is not available. Disabling"), FY_DTYPE_UNSET;
+        return fy_advise(at, "User provided device_type of 'cuda', but CUDA is not available. Disabling"),
+               FY_DTYPE_UNSET;
     if (dtype == FY_BFLOAT16 || (kind == CARDS && dtype == FY_FLOAT16)) return dtype;
-    warn(at, kind == CARDS
-                 ? "In CUDA autocast, but the target dtype is not supported. Disabling autocast. CUDA Autocast "
-                   "only supports dtypes of float16 and bfloat16."
-                 : "In CPU autocast, but the target dtype is not supported. Disabling autocast. CPU Autocast "
-                   "only supports dtype of bfloat16.");
+    fy_advise(at, "In %s autocast, but the target dtype is not supported. Disabling autocast. %s.",
+              kind == CARDS ? "CUDA" : "CPU",
+              kind == CARDS ? "CUDA Autocast only supports dtypes of float16 and bfloat16"
+                            : "CPU Autocast only supports dtype of bfloat16");
     return FY_DTYPE_UNSET;
 }
 

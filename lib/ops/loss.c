@@ -1,10 +1,15 @@
 /* loss.c: the losses. Each is several calls of the dispatcher, each of which shows in the log. */
 #include "loss.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "autocast.h"
 #include "dispatch.h"
+#include "error.h"
 #include "event.h"
 #include "op.h"
+#include "shape.h"
 #include "tensor.h"
 
 /* One op of a loss. The last one's result gets the variable's name; `used`, an operand, is released. */
@@ -61,12 +66,29 @@ static fy_tensor *mse_loss(fy_site *at, fy_tensor *a, fy_tensor *b, fy_reduction
     return finish(at, step(at, of_two(FY_OP_mul, d, fy_arg_tensor(d)), reduction == FY_NONE, d), reduction);
 }
 
+/* As PyTorch: (64, 1) - (64) is (64, 64), which is hardly meant. */
+static void warn_sizes_differ(fy_site *at, const fy_tensor *a, const fy_tensor *b)
+{
+    char of_a[100], of_b[100], name[200], fix[300] = "give both the same size";
+    if (a->ndim == b->ndim && !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape)) return;
+    fy_shape_text(a->shape, a->ndim, "()", of_a, sizeof of_a);
+    fy_shape_text(b->shape, b->ndim, "()", of_b, sizeof of_b);
+    if (fy_numel(a) == fy_numel(b))
+        snprintf(fix, sizeof fix, "fy_view(%s, %s)", fy_argument_of(at, 1, b, name, sizeof name), of_a);
+    fy_advise(
+        at,
+        "Using a target size %s that is different to the input size %s. This will likely lead to incorrect results "
+        "due to broadcasting.\n  fix: %s",
+        of_b, of_a, fix);
+}
+
 fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o)
 {
     fy_shape both;
     fy_tensor *in[] = {a, b};
     if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_broadcast(at, a, b, &both)) return NULL;
     if (!fy_loss_check_real(at, a, b) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
+    warn_sizes_differ(at, a, b);
     if (!fy_autocast_take(at, FY_CALL_mse_loss, 2, in)) return NULL;
     fy_tensor *out = mse_loss(at, in[0], in[1], o.reduction);
     fy_autocast_release(at, 2, in);

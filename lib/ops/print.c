@@ -11,6 +11,7 @@
 
 #include "dtype.h"
 #include "event.h"
+#include "graph.h"
 #include "session_hooks.h"
 #include "shape.h"
 #include "tensor.h"
@@ -23,7 +24,8 @@ typedef enum style { TRUTH, INTEGER, WHOLE, FIXED, SCIENTIFIC } style;
 
 typedef struct printer {
     const fy_tensor *x;
-    const void *data; /* rows */
+    const fy_node *node; /* of its gradient; NULL: none */
+    const void *data;    /* rows */
     bool summary;
     style style;
     int width;
@@ -169,7 +171,7 @@ static void add_suffix(printer *p, size_t *length, const char *suffix)
     *length = full ? INDENT + n : *length + n + 2;
 }
 
-/* Device, size and dtype, as far as the values do not imply them. */
+/* Device, size and dtype, as far as the values do not imply them; and what gradients it has. */
 static void add_suffixes(printer *p)
 {
     char buf[300], shape[256];
@@ -189,15 +191,20 @@ static void add_suffixes(printer *p)
         snprintf(buf, sizeof buf, "size=%s", fy_shape_text(x->shape, x->ndim, "()", shape, sizeof shape));
         add_suffix(p, &length, buf);
     }
-    if (x->dtype == FY_FLOAT32 || (!empty && (x->dtype == FY_INT64 || x->dtype == FY_BOOL))) return;
-    snprintf(buf, sizeof buf, "dtype=%s", fy_dtype_name(x->dtype));
-    add_suffix(p, &length, buf);
+    if (x->dtype != FY_FLOAT32 && (empty || (x->dtype != FY_INT64 && x->dtype != FY_BOOL))) {
+        snprintf(buf, sizeof buf, "dtype=%s", fy_dtype_name(x->dtype));
+        add_suffix(p, &length, buf);
+    }
+    if (p->node && p->node->op != FY_NODE_LEAF) {
+        snprintf(buf, sizeof buf, "grad_fn=<%s>", fy_node_name(p->node, shape, sizeof shape));
+        add_suffix(p, &length, buf);
+    } else if (p->node && p->node->requires_grad) add_suffix(p, &length, "requires_grad=True");
 }
 
 /* False if out of memory; then nothing is printed. */
-static bool write_out(const fy_tensor *x, const void *data)
+static bool write_out(fy_tensor *x, const void *data)
 {
-    printer p = {.x = x, .data = data, .summary = fy_numel(x) > THRESHOLD};
+    printer p = {.x = x, .node = fy_node_of(x), .data = data, .summary = fy_numel(x) > THRESHOLD};
     add(&p, "tensor(");
     if (fy_numel(x) == 0) {
         add(&p, "[]");

@@ -140,11 +140,9 @@ double fy_item_at(fy_site *at, fy_tensor *x)
     if (!fy_check(at, 0, x) || !fy_take_item(at, x, &value)) return NAN;
     /* A double is exact up to 2^53 and for some larger integers. */
     bool exact = !value.is_int || (value.real != 0x1p63 && (int64_t)value.real == value.integer);
-    if (!exact && !__atomic_exchange_n(&at->advised, true, __ATOMIC_RELAXED))
-        fprintf(stderr,
-                "ferry: %s:%d: fy_item(%s): a double holds %.0f instead of %lld\n"
-                "  fix: int64_t n = fy_item_int(%s);\n",
-                fy_site_file(at->file), at->line, at->args, value.real, (long long)value.integer, at->args);
+    if (!exact)
+        fy_advise(at, "a double holds %.0f instead of %lld\n  fix: int64_t n = fy_item_int(%s);", value.real,
+                  (long long)value.integer, at->args);
     return value.real;
 }
 

@@ -138,7 +138,7 @@ void *fy_fail_null(fy_site *at, int i, const char *kind)
     char name[200];
     if (mode == FY_RETURN) return NULL; /* the call that returned NULL has reported why */
     fy_argument(at, i, name, sizeof name);
-    if (!strcmp(name, "NULL"))
+    if (!strcmp(name, "NULL") || !strcmp(name, "0"))
         return fy_fail(at, "null", fy_hint("pass a%s %s", strchr("aeiou", *kind) ? "n" : "", kind),
                        "argument %d is NULL, not a%s %s", i % FY_IN_LIST + 1, strchr("aeiou", *kind) ? "n" : "", kind);
     return fy_fail(at, "null", fy_hint("assign a%s %s to %s first", strchr("aeiou", *kind) ? "n" : "", kind, name),
@@ -152,4 +152,19 @@ const char *fy_line_text(const fy_site *at, const fy_site *seen_from, char *buf,
     else if (same) snprintf(buf, room, " on line %d", at->line);
     else snprintf(buf, room, " at %s:%d", at->file, at->line);
     return buf;
+}
+
+void fy_advise(fy_site *at, const char *format, ...)
+{
+    va_list list;
+    if (__atomic_exchange_n(&at->advised, true, __ATOMIC_RELAXED)) return;
+    fy_narrate_flush();
+    flockfile(stderr);
+    fprintf(stderr, *at->args ? "ferry: %s:%d: %s(%s): " : "ferry: %s:%d: %s%s: ", fy_site_file(at->file), at->line,
+            at->call, at->args);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    funlockfile(stderr);
 }

@@ -30,6 +30,8 @@ void *fy_report(fy_site *at, const fy_concern *about, const char *code, const ch
 void *fy_error_pass_on(const char *text);
 fy_on_error_mode fy_error_mode(void); /* this thread's */
 uint64_t fy_error_count(void);        /* how many errors this thread has had */
+/* Prints a warning about the call on stderr, once per call site. format: without a newline at its end. */
+void fy_advise(fy_site *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Where an error would end the program, `caught` is called first, and may leave by longjmp; no lock is held. NULL: ends
  * the program. This thread only. */
 typedef void (*fy_caught)(void);
