@@ -303,7 +303,7 @@ test-prepare: # installs and builds what `make test` runs
 	.ci/deps test
 	$(MAKE) tests TESTS='$(PLAIN)' REAL=$(TESTED_REAL)
 	$(MAKE) $(ASAN) tests
-test: test-prepare ## run all tests, the C tests under ASan and UBSan; under 8 minutes
+test: test-prepare ## run all tests, the C tests under ASan and UBSan; about 10 minutes on two cores
 	REAL=$(TESTED_REAL) tests/run plain:$(B) sh:$(B) page:$(B) c:$(B)/asan
 test-long: ## the same, also with clang, TSan and valgrind, in fresh Debian roots, and the sabotages
 	.ci/deps long

@@ -171,7 +171,7 @@ static void losses_with_their_graphs(void)
 }
 
 /* A scope frees the handle, not what a graph holds. */
-static void a_leak_that_a_graph_holds_is_mended_at_the_graph(void **state)
+static void a_leak_that_a_graph_holds_is_mended_there(void **state)
 {
     (void)state;
     findings f;
@@ -359,7 +359,7 @@ int main(void)
         cmocka_unit_test(independent_work_one_after_the_other),
         cmocka_unit_test(a_line_that_leaves_something_each_time),
         cmocka_unit_test(one_loop_is_one_leak),
-        cmocka_unit_test(a_leak_that_a_graph_holds_is_mended_at_the_graph),
+        cmocka_unit_test(a_leak_that_a_graph_holds_is_mended_there),
         cmocka_unit_test(a_small_view_keeps_a_large_tensor),
         cmocka_unit_test(another_card_than_the_current_one),
         cmocka_unit_test(the_current_card_is_left_changed),

@@ -10,6 +10,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "graph.h"
 #include "op.h"
 #include "out_of_memory.h"
 #include "session_hooks.h"
@@ -96,7 +97,7 @@ static fy_tensor *as(fy_site *at, fy_tensor *x, fy_dtype to)
     if (out) return fy_tensor_retain(out);
     out = fy_compute(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = to});
     if (!out) return NULL;
-    if (x->node || x->history) fy_record_step(at, FY_NODE_TO, out, 1, &x, NULL, false);
+    if (FY_HAS_GRAPH(x)) fy_record_step(at, FY_NODE_TO, out, 1, &x, NULL, false);
     if (is_weight(x, to)) keep(x, out);
     return out;
 }

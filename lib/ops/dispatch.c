@@ -6,6 +6,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
+#include "graph.h"
 #include "op.h"
 #include "run_work.h"
 #include "session_hooks.h"
@@ -127,10 +128,10 @@ fy_tensor *fy_compute(const fy_call *c)
 /* Is an operand part of a graph? Nearly every call ends here if no gradients are asked for. */
 static inline bool meets_graph(const fy_call *c)
 {
-    if (c->out && (c->out->node || c->out->history)) return true;
+    if (c->out && FY_HAS_GRAPH(c->out)) return true;
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
         const fy_tensor *x = c->in[i].tensor;
-        if (x && (x->node || x->history)) return true;
+        if (x && FY_HAS_GRAPH(x)) return true;
     }
     return false;
 }

@@ -10,6 +10,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "graph.h"
 #include "op.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -104,7 +105,7 @@ static fy_tensor *copy_if_needed(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype
     if (same && !o->copy) return fy_scope_track(fy_tensor_retain(x));
     fy_transfer_opts how = {.async = o->non_blocking, .why = FY_WORD_user};
     fy_tensor *out = fy_copy_to(at, x, to, dtype, &how, NULL);
-    if (out && (x->node || x->history)) fy_record_step(at, FY_NODE_TO, out, 1, &x, NULL, false);
+    if (out && FY_HAS_GRAPH(x)) fy_record_step(at, FY_NODE_TO, out, 1, &x, NULL, false);
     if (to->number == 0 && !same && !o->non_blocking) fy_narrate_flush();
     return fy_scope_track(out);
 }

@@ -232,7 +232,7 @@ void fy_node_finish(fy_node *node, fy_tensor *out, bool in_place)
 
 fy_node *fy_node_of(fy_tensor *x)
 {
-    fy_history *h = x->history;
+    fy_history *h = __atomic_load_n(&x->history, __ATOMIC_ACQUIRE);
     if (!h || h->writes == x->history_seen) return x->node;
     fy_node *old = x->node;
     x->history_seen = h->writes;
@@ -252,7 +252,7 @@ fy_node *fy_node_of(fy_tensor *x)
 
 bool fy_needs_grad(fy_tensor *x)
 {
-    return x && x->magic == FY_ALIVE && (x->node || x->history) && needs_gradient(fy_node_of(x));
+    return x && x->magic == FY_ALIVE && FY_HAS_GRAPH(x) && needs_gradient(fy_node_of(x));
 }
 
 bool fy_base_needs_grad(const fy_tensor *x) { return x->is_view && x->history && needs_gradient(x->history->node); }

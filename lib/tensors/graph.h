@@ -78,6 +78,9 @@ typedef struct fy_history {
     uint32_t tensor;
 } fy_history;
 
+/* May the tensor be part of a graph? Another thread may make the first view of it at the same time. */
+#define FY_HAS_GRAPH(x) ((x)->node || __atomic_load_n(&(x)->history, __ATOMIC_ACQUIRE))
+
 bool fy_needs_grad(fy_tensor *x); /* is it part of a graph, or a leaf that requires grad? x is alive, or NULL */
 
 /* A new node of n operands, for the result `out`. Link the operands and save what the gradient needs; finish makes it
