@@ -182,7 +182,7 @@ static void earlier_work_that_races_is_found_by_its_number(void **state)
     COPY_D2D(d, 1, r, p);
     uint32_t writer = copy_in(other, 1, FY_WORD_d2h, pinned[0], far, true).id;
     fy_copy_work w = {.id = ++queued_launch_id, .stream = 2, .dst = p, .src = p, .bytes = BYTES, .dir = FY_WORD_d2d};
-    w.races = (fy_races){.n = 2, .earlier = {{reader, 1}, {writer, FY_RACE_OUT}}};
+    w.races = (fy_races){.n = 2, .earlier = {{reader, 1, 0}, {writer, FY_RACE_OUT, 0}}};
     assert_true(fy_backend_sim.copy(d, &w));
     wait_for_all(d);
     wait_for_all(other);
