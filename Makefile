@@ -99,7 +99,8 @@ COST    = $(B)/viewer/server/run_cost.o $(patsubst %.c,$(B)/%.o,$(wildcard viewe
 # `ferry`: all that, the lesson runner and the grader.
 COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) server/run_cost embed/no_server lessons/lesson_program),\
             $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*/*.c)))
-CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
+JUDGED  = $(wildcard lessons/*/check.c)
+CHECKS  = $(B)/checks/table.o $(JUDGED:lessons/%/check.c=$(B)/checks/%.o)
 HEADERS = $(wildcard lib/ferry.h lib/ferry_*.h)
 MANUAL  = $(patsubst lib/%,$(B)/include/%,$(HEADERS)) # what learners' programs see of lib/
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
@@ -144,6 +145,22 @@ $(B)/%.a:
 $(B)/%.o: %.c
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) $(INSIDE) -c $< -o $@
+# lesson_checks, the table of what is in lessons/: lesson_check_03 of 03-round-trip.
+CHECK_NAMES = $(foreach c,$(JUDGED:lessons/%/check.c=%),lesson_check_$(firstword $(subst -, ,$c)))
+ifneq ($(CHECK_NAMES),$(shell cat $(B)/checks/table.list 2>/dev/null))
+.PHONY: $(B)/checks/table.c
+endif
+$(B)/checks/table.c:
+	mkdir -p $(@D)
+	printf '#include "grade.h"\n' >$@
+	printf 'extern const lesson_check %s;\n' $(CHECK_NAMES) >>$@
+	printf 'const lesson_check *lesson_checks[] = {\n' >>$@
+	printf '    &%s,\n' $(CHECK_NAMES) >>$@
+	printf '    NULL};\n' >>$@
+	echo '$(CHECK_NAMES)' >$(@D)/table.list
+$(B)/checks/table.o: $(B)/checks/table.c
+	echo '  cc   $<'
+	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -c $< -o $@
 $(B)/checks/%.o: lessons/%/check.c
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -c $< -o $@
@@ -331,6 +348,10 @@ fuzz-selftest: tests ## check that fuzzing finds five planted bugs
 	tests/sabotage/run $(B) $(basename $(notdir $(wildcard tests/sabotage/fuzz-*.sab)))
 valgrind: tests ## run the C tests that tests/valgrind.txt names under valgrind
 	tests/run valgrind:$(B)
+prove-lessons: ## prove every lesson: starter, solution, wrong answers, texts; LESSON=ID: one of them
+	.ci/deps test
+	$(MAKE) all $(B)/tests/lessons_test $(B)/tests/lesson_words_test
+	LONG=1 tests/run c:$(B):lessons_test c:$(B):lesson_words_test
 sabotage: ## break Ferry by one changed line, in many ways; a test must notice each
 	.ci/deps test
 	$(MAKE) tests
@@ -377,7 +398,7 @@ clean: ## delete the build folder
 help: ## print this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-page bench-peers golden docs deps \
+.PHONY: all tests prove-lessons run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-page bench-peers golden docs deps \
   fmt install uninstall core-libs clean help fmt-check gpu-check real-compiles
 .PRECIOUS: $(B)/%.o $(B)/%.S # kept, though a rule makes them on the way; .SECONDARY would hide that a header is gone
 # What an older build depended on may have moved since: it is then out of date, and not an error (-MP says so of headers).

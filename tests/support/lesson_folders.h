@@ -21,5 +21,10 @@ typedef void with_program(const char *lesson, const cJSON *facts, const char *fi
 
 int each_program(const char *lesson, const char *prefix, with_program *f);
 void each_lesson(const char *prefix, with_program *f);
+/* The same for a sample of the lessons, or for all where LONG is set. */
+void each_sampled_lesson(const char *prefix, with_program *f);
+bool lesson_is_sampled(const char *lesson);
+/* All ids in the order of lessons/arc.json; NULL-terminated. Lives as long as the test. */
+const char *const *lessons_in_order(void);
 
 #endif

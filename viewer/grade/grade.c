@@ -13,10 +13,6 @@
 #include "memory.h"
 #include "record_fields.h"
 
-extern const lesson_check lesson_check_01, lesson_check_02, lesson_check_03;
-
-const lesson_check *lesson_checks[] = {&lesson_check_01, &lesson_check_02, &lesson_check_03, NULL};
-
 const lesson_check *lesson_check_find(const char *id)
 {
     for (int i = 0; lesson_checks[i]; i++)

@@ -15,7 +15,7 @@
  *         check_ran_on_card(g, "y", "x");
  *         check_copies(g, "one-copy", FY_WORD_h2d, 1, false);                // at most one copy to the card
  *     }
- *     const lesson_check lesson_check_07 = {"07-name", judge};               // and a row in grade.c's table
+ *     const lesson_check lesson_check_07 = {"07-name", judge};               // lesson_check_ and what precedes "-"
  *
  * Strings and arrays that these functions return live as long as the grading; a check frees nothing. Nothing here is
  * thread-safe. The log comes from the learner's program: ids and numbers in it may be wrong, so every function accepts
@@ -67,7 +67,7 @@ typedef struct lesson_check {
     void (*judge)(grading *g);
 } lesson_check;
 
-extern const lesson_check *lesson_checks[];            /* all, NULL-terminated; tests replace entries */
+extern const lesson_check *lesson_checks[];            /* NULL-terminated; make lists those in lessons/ */
 const lesson_check *lesson_check_find(const char *id); /* NULL: no such lesson */
 
 const trace *grade_trace(const grading *g);
@@ -149,6 +149,29 @@ bool check_copies(grading *g, const char *name, fy_word dir, int most, bool look
 /* "answer-on-the-card" (any card), "answer-on-the-cpu": the answer's device when it was submitted. */
 bool check_answer_on_card(grading *g, const char *answer);
 bool check_answer_at_home(grading *g, const char *answer);
+
+/* ---- checks of costs, ordering and beliefs: limits.c; each records one verdict under `name` --------------- */
+
+/* The run does not show this misconception (a name of misconceptions.c, "to-moves-it"). The message says what is
+ * believed and what is true. */
+bool check_understood(grading *g, const char *name, const char *misconception);
+/* At most so many bytes in a direction (FY_WORD_h2d, _d2h, _d2d), or over the bus in both (FY_WORD_none). Includes what
+ * fy_print and fy_item copy. */
+bool check_bytes(grading *g, const char *name, fy_word dir, int64_t most);
+/* The host waits for a card at most so often: for values that it reads (fy_item, fy_print), copies that block, and
+ * calls that synchronize. */
+bool check_waits(grading *g, const char *name, int most);
+/* Never more than so many bytes of tensors at once on a device: 0 the CPU, 1 cuda:0. */
+bool check_peak(grading *g, const char *name, uint8_t device, int64_t most);
+/* Bytes of tensors on a device when the answer is submitted. */
+bool check_left(grading *g, const char *name, uint8_t device, const char *answer, int64_t most);
+/* The run, with all that it queued, is over within so many modelled nanoseconds of its first work on a card: the
+ * first use of the card, which reserves memory, is not counted. */
+bool check_time(grading *g, const char *name, int64_t most_ns);
+/* "no-data-race": every access is ordered after those that it depends on. */
+bool check_ordered(grading *g);
+/* "no-error": no call of Ferry failed. */
+bool check_no_error(grading *g);
 
 /* ---- inputs and answers ------------------------------------------------------------------------------ */
 

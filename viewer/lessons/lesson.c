@@ -1,4 +1,4 @@
-/* lesson.c: the catalogue, read from lessons/NN-name/lesson.json, and the files in my/. */
+/* lesson.c: the catalogue, read from lessons/arc.json and lessons/ID/lesson.json, and the files in my/. */
 #include "lesson.h"
 
 #include <cjson/cJSON.h>
@@ -44,44 +44,101 @@ static char *text_of(const cJSON *json, const char *key)
     return memory_copy(cJSON_IsString(item) ? item->valuestring : "", "a lesson");
 }
 
-static bool read_lesson(lesson *l, const home *h, const char *id, char *err, size_t room)
+/* Copies the strings of a list; returns how many. */
+static int texts_of(const cJSON *json, const char *key, char **texts, int most)
+{
+    int n = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, key))
+    {
+        if (cJSON_IsString(item) && n < most) texts[n++] = memory_copy(item->valuestring, "a lesson");
+    }
+    return n;
+}
+
+/* NULL, with the reason in err, if it cannot be read. */
+static cJSON *read_json(const char *path, char *err, size_t room)
+{
+    char *text = file_read(path, NULL);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+    if (!text) snprintf(err, room, "cannot read %s: %s; the folder of a lesson needs this file", path, strerror(errno));
+    else if (!json) snprintf(err, room, "%s is not valid JSON; fix it, or restore it from the repository", path);
+    free(text);
+    return json;
+}
+
+static void read_questions(lesson *l, const cJSON *json)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "predict"))
+    {
+        if (l->question_count == LESSON_QUESTIONS) return;
+        lesson_question *q = &l->questions[l->question_count++];
+        q->ask = text_of(item, "ask");
+        q->fact = text_of(item, "fact");
+        q->choice_count = texts_of(item, "choices", q->choices, QUESTION_CHOICES);
+    }
+}
+
+static bool read_lesson(lesson *l, const home *h, const char *id, const char *part, char *err, size_t room)
 {
     char path[PATH_ROOM];
     memset(l, 0, sizeof *l);
     snprintf(l->id, sizeof l->id, "%.63s", id);
     lesson_path(h, l, "lesson.json", path);
-    char *text = file_read(path, NULL);
-    if (!text) {
-        snprintf(err, room, "cannot read %s: %s; the folder of a lesson needs this file", path, strerror(errno));
-        return false;
-    }
-    cJSON *json = cJSON_Parse(text);
-    free(text);
-    if (!json) {
-        snprintf(err, room, "%s is not valid JSON; fix it, or restore it from the repository", path);
-        return false;
-    }
+    cJSON *json = read_json(path, err, room);
+    if (!json) return false;
 
+    const cJSON *docs = cJSON_GetObjectItemCaseSensitive(json, "docs");
+    const cJSON *minutes = cJSON_GetObjectItemCaseSensitive(json, "minutes");
+    l->part = memory_copy(part, "a lesson");
     l->title = text_of(json, "title");
     l->summary = text_of(json, "summary");
+    l->goal = text_of(json, "goal");
     l->budget = text_of(json, "budget");
     l->given = text_of(json, "given");
     l->given2 = text_of(json, "given2");
-    const cJSON *hint;
-    cJSON_ArrayForEach(hint, cJSON_GetObjectItemCaseSensitive(json, "hints"))
-    {
-        if (!cJSON_IsString(hint) || l->hint_count == LESSON_HINTS) continue;
-        l->hints[l->hint_count++] = memory_copy(hint->valuestring, "a hint");
-    }
+    l->docs_title = text_of(docs, "title");
+    l->docs_url = text_of(docs, "url");
+    l->minutes = cJSON_IsNumber(minutes) ? minutes->valueint : 0;
+    l->hint_count = texts_of(json, "hints", l->hints, LESSON_HINTS);
+    read_questions(l, json);
     cJSON_Delete(json);
     return true;
 }
 
+static bool add_lesson(catalogue *c, const home *h, const char *id, const char *part, char *err, size_t room)
+{
+    c->lessons = memory_realloc(c->lessons, (size_t)c->count + 1, sizeof *c->lessons, "the lessons");
+    return read_lesson(&c->lessons[c->count++], h, id, part, err, room);
+}
+
+/* The lessons of arc.json, in its order. */
+static bool read_arc(catalogue *c, const home *h, const char *path, char *err, size_t room)
+{
+    cJSON *arc = read_json(path, err, room);
+    bool ok = arc != NULL;
+    const cJSON *part, *id;
+    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(arc, "parts"))
+    {
+        const char *title = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part, "title"));
+        cJSON_ArrayForEach(id, cJSON_GetObjectItemCaseSensitive(part, "lessons"))
+        {
+            bool named = cJSON_IsString(id) && *id->valuestring && strlen(id->valuestring) < sizeof c->lessons->id &&
+                         !strchr(id->valuestring, '/');
+            if (ok && !named) snprintf(err, room, "%s: a lesson is named by its folder, like \"01-where-am-i\"", path);
+            ok = ok && named && add_lesson(c, h, id->valuestring, title ? title : "", err, room);
+        }
+    }
+    cJSON_Delete(arc);
+    return ok;
+}
+
 static int by_id(const void *a, const void *b) { return strcmp(((const lesson *)a)->id, ((const lesson *)b)->id); }
 
-bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
+/* Every folder like 01-where-am-i, by name: a folder of lessons needs no arc.json. */
+static bool read_folders(catalogue *c, const home *h, char *err, size_t room)
 {
-    *c = (catalogue){0};
     DIR *folder = opendir(h->lessons);
     if (!folder) {
         snprintf(err, room, "cannot open %s: %s", h->lessons, strerror(errno));
@@ -91,27 +148,42 @@ bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
     for (struct dirent *e; ok && (e = readdir(folder));) {
         const char *id = e->d_name;
         bool numbered = isdigit((unsigned char)id[0]) && isdigit((unsigned char)id[1]) && id[2] == '-';
-        if (!numbered || strlen(id) >= sizeof c->lessons->id) continue;
-        c->lessons = memory_realloc(c->lessons, (size_t)c->count + 1, sizeof *c->lessons, "the lessons");
-        ok = read_lesson(&c->lessons[c->count++], h, id, err, room);
+        if (numbered && strlen(id) < sizeof c->lessons->id) ok = add_lesson(c, h, id, "", err, room);
     }
     closedir(folder);
+    if (ok) qsort(c->lessons, (size_t)c->count, sizeof *c->lessons, by_id);
+    return ok;
+}
+
+bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
+{
+    char arc[PATH_ROOM];
+    *c = (catalogue){0};
+    snprintf(arc, sizeof arc, "%.3000s/arc.json", h->lessons);
+    bool ok = access(arc, F_OK) == 0 ? read_arc(c, h, arc, err, room) : read_folders(c, h, err, room);
     if (ok && c->count == 0) {
         snprintf(err, room, "no lesson in %s; a lesson is a folder like 01-where-am-i", h->lessons);
         ok = false;
     }
-    if (ok) qsort(c->lessons, (size_t)c->count, sizeof *c->lessons, by_id);
-    else catalogue_close(c);
+    if (!ok) catalogue_close(c);
     return ok;
+}
+
+static void free_lesson(lesson *l)
+{
+    free(l->part), free(l->title), free(l->summary), free(l->goal), free(l->budget);
+    free(l->given), free(l->given2), free(l->docs_title), free(l->docs_url);
+    for (int i = 0; i < l->hint_count; i++) free(l->hints[i]);
+    for (int i = 0; i < l->question_count; i++) {
+        lesson_question *q = &l->questions[i];
+        free(q->ask), free(q->fact);
+        for (int k = 0; k < q->choice_count; k++) free(q->choices[k]);
+    }
 }
 
 void catalogue_close(catalogue *c)
 {
-    for (int i = 0; i < c->count; i++) {
-        lesson *l = &c->lessons[i];
-        free(l->title), free(l->summary), free(l->budget), free(l->given), free(l->given2);
-        for (int k = 0; k < l->hint_count; k++) free(l->hints[k]);
-    }
+    for (int i = 0; i < c->count; i++) free_lesson(&c->lessons[i]);
     free(c->lessons);
     *c = (catalogue){0};
 }

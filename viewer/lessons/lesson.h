@@ -1,32 +1,46 @@
 /* lesson.h: the catalogue of lessons, and the learner's file for each.
  *
- * A lesson is a folder lessons/NN-name/ with lesson.json, README.md, demo.c, starter.c and more. Its
- * id is the folder's name. The learner works in my/ID.c, which is copied from starter.c on first use and
- * never overwritten: a reset saves the old file as my/ID.c.bak, .bak2 ... */
+ * A lesson is a folder lessons/ID/ with lesson.json, README.md, demo.c, starter.c and more; lessons/arc.json lists the
+ * ids in their order, by parts. The learner works in my/ID.c, which is copied from starter.c on first use and never
+ * overwritten: a reset saves the old file as my/ID.c.bak, .bak2 ... lessons/writing.md says what is in a folder. */
 #ifndef FERRY_LESSON_H
 #define FERRY_LESSON_H
 
 #include "paths.h"
 
-enum { LESSON_HINTS = 8 };
+enum { LESSON_HINTS = 8, LESSON_QUESTIONS = 4, QUESTION_CHOICES = 5 };
+
+/* What the learner predicts before the example runs. The answer is a number that the example's log tells (log_fact.h);
+ * of a question with choices, the number chooses one: 0 the first, and any number past the last the last. */
+typedef struct lesson_question {
+    char *ask, *fact;
+    char *choices[QUESTION_CHOICES];
+    int choice_count; /* 0: the answer is the number itself */
+} lesson_question;
 
 typedef struct lesson {
     char id[64];
-    char *title, *summary, *budget;
-    char *given, *given2; /* inputs (FERRY_GIVEN) of the first run and of the second, which uses other sizes */
+    char *part; /* of the arc: its title */
+    char *title, *summary, *goal, *budget;
+    char *given, *given2;        /* inputs (FERRY_GIVEN) of the first run and of the second, which uses other sizes */
+    char *docs_title, *docs_url; /* PyTorch's documentation of the same thing */
+    int minutes;                 /* that it takes; 0: unknown */
     char *hints[LESSON_HINTS];
     int hint_count;
+    lesson_question questions[LESSON_QUESTIONS];
+    int question_count;
 } lesson;
 
 typedef struct catalogue {
-    lesson *lessons; /* sorted by id */
+    lesson *lessons; /* in the order of arc.json; without it, sorted by id */
     int count;
 } catalogue;
 
-/* Reads every lesson.json. On failure returns false, with the file, the error and the fix in err. */
+/* Reads arc.json and every lesson.json. On failure returns false, with the file, the error and the fix in err. */
 bool catalogue_open(catalogue *c, const home *h, char *err, size_t room);
 void catalogue_close(catalogue *c);
-/* By id, by number ("1", "01") or by a prefix of an id; NULL, with the known ids in err, if there is none. */
+/* By id, by the number that it begins with ("1", "01") or by a prefix of it; NULL, with the known ids in err, if there
+ * is none. */
 const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room);
 
 /* The path of one of a lesson's files ("starter.c"), of the learner's file, of the built example. */

@@ -1,0 +1,177 @@
+/* limits.c: the checks that lessons share of what a run cost, of the order of its accesses, and of what it believes. */
+#include "grading.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "log_format.h"
+#include "misconceptions.h"
+
+/* "4 KiB", "24 bytes", "1 byte" */
+static const char *bytes_text(grading *g, int64_t n)
+{
+    if (n >= 1 << 20 && n % (1 << 20) == 0) return grade_say(g, "%" PRId64 " MiB", n >> 20);
+    if (n >= 1 << 10 && n % (1 << 10) == 0) return grade_say(g, "%" PRId64 " KiB", n >> 10);
+    return grade_say(g, "%" PRId64 " byte%s", n, n == 1 ? "" : "s");
+}
+
+/* Records a limit; over: the event that exceeded it, or NULL. what: plural, "waits for the card". */
+static bool limit(grading *g, const char *name, const fy_event *over, const char *what, int64_t most, int64_t used,
+                  bool in_bytes)
+{
+    const char *most_text = in_bytes ? bytes_text(g, most) : grade_say(g, "%" PRId64, most);
+    const char *used_text = in_bytes ? bytes_text(g, used) : grade_say(g, "%" PRId64, used);
+    const char *words = grade_say(g, "%c%s: %s. The limit is %s.", what[0] - 'a' + 'A', what + 1, used_text, most_text);
+    if (over)
+        words = grade_say(g, "%c%s: %s, and the limit is %s. It is exceeded by %s.", what[0] - 'a' + 'A', what + 1,
+                          used_text, most_text, grade_where(g, over));
+    bool pass = check(g, name, !over, over, grade_say(g, "%s %s allowed", most_text, what),
+                      grade_say(g, "%s %s", used_text, what), words);
+    check_is_limit(g, what, (double)most, (double)used);
+    return pass;
+}
+
+bool check_bytes(grading *g, const char *name, fy_word dir, int64_t most)
+{
+    int64_t bytes = 0;
+    const fy_event *over = NULL;
+    each_event(g, c, copy)
+    {
+        bool bus = is_on_card(c->is.copy.src.device) != is_on_card(c->is.copy.dst.device);
+        bool counts = dir == FY_WORD_none ? bus : c->is.copy.dir == dir;
+        if (counts && c->is.copy.bytes > 0) bytes += c->is.copy.bytes;
+        if (counts && !over && bytes > most) over = c;
+    }
+    const char *what = dir == FY_WORD_h2d   ? "bytes to the card"
+                       : dir == FY_WORD_d2h ? "bytes back to the CPU"
+                       : dir == FY_WORD_d2d ? "bytes within the card"
+                                            : "bytes on the bus";
+    const char *words = grade_say(g, "%s: %" PRId64 ". The limit is %" PRId64 "%s%s.", what, bytes, most,
+                                  over ? ", exceeded by " : "", over ? grade_where(g, over) : "");
+    bool pass = check(g, name, !over, over, grade_say(g, "%" PRId64 " %s allowed", most, what),
+                      grade_say(g, "%" PRId64 " %s", bytes, what), grade_say(g, "B%s", words + 1));
+    check_is_limit(g, what, (double)most, (double)bytes);
+    return pass;
+}
+
+bool check_waits(grading *g, const char *name, int most)
+{
+    int n = 0;
+    const fy_event *over = NULL;
+    each_event(g, s, sync)
+    {
+        fy_word why = s->is.sync.why;
+        bool counts = why != FY_WORD_free && why != FY_WORD_oom && why != FY_WORD_policy && why != FY_WORD_exit;
+        if (counts && ++n == most + 1) over = s;
+    }
+    return limit(g, name, over, "waits for the card", most, n, false);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------- */
+
+static int64_t bytes_of(const grading *g, uint32_t storage, uint8_t device)
+{
+    const fy_event *a = storage_birth(g, storage);
+    return a && a->is.alloc.device == device && a->is.alloc.bytes > 0 ? a->is.alloc.bytes : 0;
+}
+
+/* The bytes on the device after each event up to `last`; NULL: all. The most are in *peak, with the event that needed
+ * them. */
+static int64_t follow_bytes(const grading *g, uint8_t device, const fy_event *last, int64_t *peak, const fy_event **at)
+{
+    int64_t live = 0;
+    *peak = 0;
+    *at = NULL;
+    const trace *run = grade_trace(g);
+    for (const fy_event *e = run->events; e < run->events + run->count && e != last; e++) {
+        if (e->kind == FY_KIND_alloc) live += e->is.alloc.device == device ? e->is.alloc.bytes : 0;
+        if (e->kind == FY_KIND_free) live -= bytes_of(g, e->is.free.storage, device);
+        if (live > *peak) *peak = live, *at = e;
+    }
+    return live;
+}
+
+static const char *place(uint8_t device) { return is_on_card(device) ? "VRAM" : "CPU RAM"; }
+
+bool check_peak(grading *g, const char *name, uint8_t device, int64_t most)
+{
+    int64_t peak;
+    const fy_event *at;
+    follow_bytes(g, device, NULL, &peak, &at);
+    return limit(g, name, peak > most ? at : NULL, grade_say(g, "bytes of %s at once", place(device)), most, peak,
+                 true);
+}
+
+bool check_left(grading *g, const char *name, uint8_t device, const char *answer, int64_t most)
+{
+    int64_t peak;
+    const fy_event *at, *submitted = grade_answer(g, answer).event;
+    int64_t left = follow_bytes(g, device, submitted, &peak, &at);
+    return limit(g, name, left > most ? submitted : NULL, grade_say(g, "bytes of %s at the end", place(device)), most,
+                 left, true);
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------- */
+
+bool check_time(grading *g, const char *name, int64_t most_ns)
+{
+    const fy_event *session = next_event(g, NULL, session, true), *begin = next_event(g, NULL, given, true);
+    const fy_event *first = next_event(g, NULL, segment, is_on_card(is->device)), *slow = NULL;
+    int64_t end = 0, longest = 0;
+    each_event(g, c, complete)
+    {
+        if (c->is.complete.end > end) end = c->is.complete.end;
+        int64_t took = c->is.complete.end - c->is.complete.start;
+        if (took > longest) longest = took, slow = c;
+    }
+    int64_t took = end - (begin ? begin->t : 0) - (first ? first->is.segment.held : 0);
+    const char *want = grade_say(g, "%.1f us modelled time allowed", (double)most_ns / 1e3);
+    const char *got = grade_say(g, "%.1f us modelled time", (double)took / 1e3);
+    if (session && session->is.session.clock == FY_WORD_measured)
+        return check(g, name, true, NULL, want, "measured",
+                     "This run was measured on a real card: its time is not judged.");
+    bool pass =
+        check(g, name, took <= most_ns, took <= most_ns ? NULL : slow, want, got,
+              grade_say(g, "Modelled time: %.1f us. The limit is %.1f us%s", (double)took / 1e3, (double)most_ns / 1e3,
+                        took <= most_ns ? "." : ": run `ferry explain` on it, which ranks what costs most."));
+    check_is_limit(g, "modelled time in us", (double)most_ns / 1e3, (double)took / 1e3);
+    return pass;
+}
+
+/* ---- order, errors, beliefs ---------------------------------------------------------------------------------- */
+
+bool check_ordered(grading *g)
+{
+    const fy_event *race = next_event(g, NULL, data_race, true);
+    if (!race)
+        return check(g, "no-data-race", true, NULL, "every access ordered", "every access ordered",
+                     "Every access was ordered after those that it depends on.");
+    const trace *run = grade_trace(g);
+    uint64_t a = race->is.data_race.a - 1, b = race->is.data_race.b - 1; /* a seq plus 1 */
+    uint64_t count = (uint64_t)run->count;
+    const fy_event *earlier = a < count ? &run->events[a] : race, *later = b < count ? &run->events[b] : race;
+    return check(g, "no-data-race", false, later, "every access ordered", "two accesses in no order",
+                 grade_say(g, "Nothing orders %s and %s, which touch the same bytes: what is read depends on luck. %s",
+                           grade_where(g, earlier), grade_where(g, later),
+                           grade_text(g, race, race->is.data_race.fix)));
+}
+
+bool check_no_error(grading *g)
+{
+    const fy_event *e = next_event(g, NULL, error, true);
+    if (!e) return check(g, "no-error", true, NULL, "no error", "no error", "No call failed.");
+    return check(g, "no-error", false, e, "no error", grade_text(g, e, e->is.error.code),
+                 grade_say(g, "A call failed at line %d: %s", grade_line(e), grade_text(g, e, e->is.error.message)));
+}
+
+bool check_understood(grading *g, const char *name, const char *misconception_name)
+{
+    const fy_event *e = shows_misconception(g, misconception_name);
+    const misconception *m = misconception_named(misconception_name);
+    if (!e)
+        return check(g, name, true, NULL, m->truth, m->truth,
+                     grade_say(g, "The run does not rest on: %s.", m->believed));
+    return check(g, name, false, e, m->truth, m->believed,
+                 grade_say(g, "At line %d, %s: the program is written as if %s. In fact, %s.", grade_line(e),
+                           grade_where(g, e), m->believed, m->truth));
+}

@@ -1,0 +1,160 @@
+/* log_fact.c: see log_fact.h. */
+#include "log_fact.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+enum { CONDITIONS = 6, WORD = 80 };
+
+struct log_facts {
+    cJSON **events;
+    int count;
+};
+
+typedef struct query {
+    char what[8], kind[24], field[WORD]; /* field "": none */
+    char path[CONDITIONS][WORD], value[CONDITIONS][WORD];
+    int conditions;
+} query;
+
+log_facts *log_facts_of(const char *lines, size_t size)
+{
+    log_facts *f = memory_zeroed(1, sizeof *f, "the facts of a run");
+    for (const char *at = lines, *end = lines + size; at < end;) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+        cJSON *event = cJSON_ParseWithLength(at, (size_t)(stop - at));
+        if (event) {
+            f->events = memory_realloc(f->events, (size_t)f->count + 1, sizeof *f->events, "the facts of a run");
+            f->events[f->count++] = event;
+        }
+        at = stop + 1;
+    }
+    return f;
+}
+
+void log_facts_free(log_facts *f)
+{
+    if (!f) return;
+    for (int i = 0; i < f->count; i++) cJSON_Delete(f->events[i]);
+    free(f->events);
+    free(f);
+}
+
+/* ---- the query ---- */
+
+/* "copy.src.device" from "copy"; false if a word is too long. */
+static bool read_word(const char **at, char *out, const char *until)
+{
+    size_t n = strcspn(*at, until);
+    if (n >= WORD) return false;
+    memcpy(out, *at, n);
+    out[n] = '\0';
+    *at += n;
+    return true;
+}
+
+static bool read_query(query *q, const char *text)
+{
+    char what[WORD], kind[WORD];
+    *q = (query){0};
+    if (!read_word(&text, what, " ") || strlen(what) >= sizeof q->what || !*text++) return false;
+    if (!read_word(&text, kind, " .") || strlen(kind) >= sizeof q->kind) return false;
+    if (*text == '.' && (text++, !read_word(&text, q->field, " "))) return false;
+    strcpy(q->what, what);
+    strcpy(q->kind, kind);
+    while (*text == ' ') {
+        text++;
+        if (q->conditions == CONDITIONS || !read_word(&text, q->path[q->conditions], "= ") || *text++ != '=')
+            return false;
+        if (!read_word(&text, q->value[q->conditions++], " ")) return false;
+    }
+    static const char *const known[] = {"count", "sum", "max", "first", "last"};
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) is_known |= !strcmp(known[i], q->what);
+    return is_known && *q->kind && (*q->field != '\0') == (strcmp(q->what, "count") != 0);
+}
+
+/* ---- the events ---- */
+
+static const cJSON *field_of(const cJSON *event, const char *path)
+{
+    char name[WORD];
+    for (const char *at = path; event && *at; at += *at == '.') {
+        if (!read_word(&at, name, ".")) return NULL;
+        event = cJSON_IsArray(event) ? cJSON_GetArrayItem(event, atoi(name))
+                                     : cJSON_GetObjectItemCaseSensitive(event, name);
+    }
+    return event;
+}
+
+static void value_text(const cJSON *value, char out[WORD])
+{
+    if (cJSON_IsString(value)) snprintf(out, WORD, "%s", value->valuestring);
+    else if (cJSON_IsBool(value)) snprintf(out, WORD, "%s", cJSON_IsTrue(value) ? "true" : "false");
+    else if (cJSON_IsNumber(value)) snprintf(out, WORD, "%.15g", value->valuedouble);
+    else *out = '\0';
+}
+
+static bool has_text(const cJSON *event, const char *path, const char *text)
+{
+    char have[WORD];
+    value_text(field_of(event, path), have);
+    return !strcmp(have, text);
+}
+
+/* Does a tensor of this name have the id? key: "tensor" or "storage". */
+static bool is_named(const log_facts *f, const char *key, double id, const char *name)
+{
+    for (int i = 0; i < f->count; i++) {
+        const cJSON *e = f->events[i], *its = field_of(e, key);
+        bool names = has_text(e, "kind", "tensor") || has_text(e, "kind", "name");
+        if (names && has_text(e, "name", name) && cJSON_IsNumber(its) &&
+            !(its->valuedouble < id || its->valuedouble > id))
+            return true;
+    }
+    return false;
+}
+
+static bool fits(const log_facts *f, const query *q, const cJSON *event)
+{
+    if (!has_text(event, "kind", q->kind)) return false;
+    for (int i = 0; i < q->conditions; i++) {
+        const char *dot = strrchr(q->path[i], '.'), *last = dot ? dot + 1 : q->path[i];
+        const cJSON *value = field_of(event, q->path[i]);
+        bool is_id = cJSON_IsNumber(value) && (!strcmp(last, "storage") || !strcmp(last, "tensor"));
+        bool same =
+            has_text(event, q->path[i], q->value[i]) || (is_id && is_named(f, last, value->valuedouble, q->value[i]));
+        if (!same) return false;
+    }
+    return true;
+}
+
+bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char *err, size_t err_room)
+{
+    query q;
+    double sum = 0, max = 0;
+    int count = 0;
+    char word[WORD] = "";
+    if (!read_query(&q, text)) {
+        snprintf(err, err_room,
+                 "'%.100s' is no query; write it like: count copy dir=h2d, or: first alloc.bytes storage=x", text);
+        return false;
+    }
+    for (int i = 0; i < f->count; i++) {
+        if (!fits(f, &q, f->events[i])) continue;
+        const cJSON *value = *q.field ? field_of(f->events[i], q.field) : NULL;
+        double number = cJSON_IsNumber(value) ? value->valuedouble : 0;
+        sum += number;
+        if (!count || number > max) max = number;
+        if (!count++ || !strcmp(q.what, "last")) value_text(value, word);
+    }
+    if (!strcmp(q.what, "count")) snprintf(out, room, "%d", count);
+    else if (!strcmp(q.what, "sum")) snprintf(out, room, "%.15g", sum);
+    else if (!strcmp(q.what, "max")) snprintf(out, room, "%.15g", max);
+    else snprintf(out, room, "%s", word);
+    return true;
+}
