@@ -226,10 +226,10 @@ $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
 	$(CC) $(SAN) $(COMMAND) $(CHECKS) $(LINK_VIEW) -lcmark -o $@
 
 # A lesson executable carries its source, its inputs and the viewer. Solutions are built the same way.
-GIVEN = $(shell sed -n 's/^ *"given": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)
+FACT = $(shell sed -n 's/^ *"$1": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)
 LESSON_NEEDS = lessons/%/lesson.json viewer/lessons/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
 MAKE_LESSON = mkdir -p $(@D) && echo '  cc   $<' && \
-  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(GIVEN)"' $(INSIDE) $< viewer/lessons/lesson_program.c $(LINK_VIEW) -o $@
+  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(call FACT,given)"' -DLESSON_CARD='"$(call FACT,card)"' $(INSIDE) $< viewer/lessons/lesson_program.c $(LINK_VIEW) -o $@
 $(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)

@@ -40,11 +40,23 @@ static char libs[512];        /* libraries besides libferry.a */
 
 /* ---- building and running -------------------------------------------------------------------------- */
 
+static char cards[128]; /* "FERRY_SIM='h200:gpus=2'": of the lesson whose program was asked for; "": the default */
+
+static void choose_cards(const char *lesson)
+{
+    cJSON *facts = facts_of(lesson);
+    const char *card = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(facts, "card"));
+    *cards = '\0';
+    if (card) snprintf(cards, sizeof cards, "FERRY_SIM='%s'", card);
+    cJSON_Delete(facts);
+}
+
 /* Path of the program, built once; "", with the compiler's messages on stderr, if it does not build cleanly. */
 static const char *program_of(const char *lesson, const char *file)
 {
     static char path[256];
     char command[PATH_ROOM + 1536];
+    choose_cards(lesson);
     snprintf(path, sizeof path, "%s/%s-%.*s", work_folder, lesson, (int)strcspn(file, "."), file);
     if (!access(path, X_OK)) return path;
     snprintf(command, sizeof command,
@@ -63,9 +75,9 @@ static char *run(const char *program, uint64_t seed, const char *given, size_t *
     snprintf(log, sizeof log, "%s/run.jsonl", work_folder);
     unlink(log);
     snprintf(command, sizeof command,
-             "ASAN_OPTIONS=detect_leaks=0 FERRY_GPU=sim FERRY_SEED=%llu FERRY_GIVEN='%s' FERRY_TRACE=%s "
+             "ASAN_OPTIONS=detect_leaks=0 FERRY_GPU=sim %s FERRY_SEED=%llu FERRY_GIVEN='%s' FERRY_TRACE=%s "
              "timeout 120 %s >%s/said 2>&1",
-             (unsigned long long)seed, given, log, program, work_folder);
+             cards, (unsigned long long)seed, given, log, program, work_folder);
     exit_status = system(command);
     char *text = file_read(log, size);
     if (!text) fail_msg("%s left no log (status %d)", program, exit_status);

@@ -98,6 +98,7 @@ static bool read_lesson(lesson *l, const home *h, const char *id, const char *pa
     l->budget = text_of(json, "budget");
     l->given = text_of(json, "given");
     l->given2 = text_of(json, "given2");
+    l->card = text_of(json, "card");
     l->docs_title = text_of(docs, "title");
     l->docs_url = text_of(docs, "url");
     l->minutes = cJSON_IsNumber(minutes) ? minutes->valueint : 0;
@@ -172,7 +173,7 @@ bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
 static void free_lesson(lesson *l)
 {
     free(l->part), free(l->title), free(l->summary), free(l->goal), free(l->budget);
-    free(l->given), free(l->given2), free(l->docs_title), free(l->docs_url);
+    free(l->given), free(l->given2), free(l->card), free(l->docs_title), free(l->docs_url);
     for (int i = 0; i < l->hint_count; i++) free(l->hints[i]);
     for (int i = 0; i < l->question_count; i++) {
         lesson_question *q = &l->questions[i];

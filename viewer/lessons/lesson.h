@@ -23,6 +23,7 @@ typedef struct lesson {
     char *part; /* of the arc: its title */
     char *title, *summary, *goal, *budget;
     char *given, *given2;        /* inputs (FERRY_GIVEN) of the first run and of the second, which uses other sizes */
+    char *card;                  /* which cards are simulated, as FERRY_SIM says it; "": the default */
     char *docs_title, *docs_url; /* PyTorch's documentation of the same thing */
     int minutes;                 /* that it takes; 0: unknown */
     char *hints[LESSON_HINTS];

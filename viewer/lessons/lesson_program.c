@@ -3,7 +3,8 @@
  * Linked into build/lessons/ID with demo.c. Its constructor runs before main, and before the library
  * reads the environment (session.c, priority 102): it turns the command line into environment variables,
  * sets the lesson's inputs, and embeds the source text, so that the page can show it without a source
- * tree. Compiled with LESSON_SOURCE (path of demo.c) and LESSON_GIVEN (the inputs). */
+ * tree. Compiled with LESSON_SOURCE (path of demo.c), LESSON_GIVEN (the inputs)
+ * and LESSON_CARD (the cards that are simulated, "": the default). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,5 +65,6 @@ __attribute__((constructor(101))) static void lesson_start(int argc, char **argv
     bool observed = getenv("FERRY_LOG_FD") || getenv("FERRY_TRACE") || getenv("FERRY_VIEW");
     if (!observed) setenv("FERRY_NARRATE", "1", 0);
     setenv("FERRY_GIVEN", LESSON_GIVEN, 0);
+    if (*LESSON_CARD) setenv("FERRY_SIM", LESSON_CARD, 0);
     fy_source_embed(LESSON_SOURCE, lesson_source, (size_t)(lesson_source_end - lesson_source));
 }

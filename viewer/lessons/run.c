@@ -69,16 +69,20 @@ typedef struct attempt {
 
 static bool start(const run_options *o, const char *program, attempt *a, outcome *out)
 {
-    char seed[48], given[2048], gpu[64], visible[256];
+    char seed[48], given[2048], gpu[64], card[256], visible[256];
     const char *asked = getenv("FERRY_GPU"), *cards = getenv("CUDA_VISIBLE_DEVICES"), *argv[] = {program, NULL};
     bool real = asked && !strcmp(asked, "real");
     snprintf(seed, sizeof seed, "FERRY_SEED=%" PRIu64, a->seed);
     snprintf(given, sizeof given, "FERRY_GIVEN=%s", a->given);
     snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", real ? "real" : "sim");
+    snprintf(card, sizeof card, "FERRY_SIM=%s", o->lesson->card);
     snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", cards ? cards : "");
     const char *values = getenv("FERRY_VALUES"),
                *wanted = values && !strcmp(values, "0") ? "FERRY_VALUES=0" : "FERRY_VALUES=1";
-    const char *env[] = {seed, given, gpu, wanted, real && cards ? visible : NULL, NULL};
+    const char *env[7] = {seed, given, gpu, wanted};
+    int n = 4;
+    if (!real && *o->lesson->card) env[n++] = card;
+    if (real && cards) env[n++] = visible;
     child_options c = {.argv = argv,
                        .folder = o->home->beside,
                        .env = env,
