@@ -423,6 +423,7 @@ function watched(state) {
 function printed(head) {
   const run = runs.get(head.run);
   const words = head.output ?? head.verdict?.output;
+  if (head.answers) course.answers(head.lesson, head.answers);
   if (!run || typeof words !== 'string') return;
   run.output = words;
   showOutput();

@@ -24,7 +24,7 @@ test('the trace says which lines copied, and which way', () => {
 test('what was forgotten and what never happened is told', () => {
   assert.deepEqual(compared(['h2d', 'none', 'none', 'd2h'], truth()), { right: true, words: 'All 4 lines right.' });
   assert.equal(compared(['none', 'h2d', 'd2h', 'h2d'], truth()).words,
-    '0 of 4 lines right. You forgot a copy: line 8. A copy that you drew never happened: line 9, 10. A copy went the other way: line 11. Step back and look there.');
+    '0 of 4 lines right. You forgot a copy: line 8. A copy that you drew never happened: line 9, 10. A copy went the other way: line 11.');
   assert.equal(compared(['h2d', 'none', 'none'], truth(LESSON, ROWS.slice(0, 3))).words, 'All 3 lines right. Not asked about, but copied: line 11.');
 });
 
@@ -80,11 +80,12 @@ check('a copy is drawn from one memory to the other', async (t) => {
   await drag(page, 2, 0.1, 0.9);
   await drag(page, 2, 0.9, 0.8); // taken back
   await drag(page, 3, 0.9, 0.1);
+  await page.locator('.predict input[type=number]').fill('3');
   assert.deepEqual(await ways(page), ['h2d', 'h2d', 'none', 'd2h']);
   await page.locator('#act').click();
   await page.waitForFunction(() => !/\?/.test(document.getElementById('figures').textContent));
   await toEnd(page);
-  assert.equal(await verdictOf(page), '3 of 4 lines right. A copy that you drew never happened: line 9. Step back and look there.');
+  assert.equal(await verdictOf(page), '3 of 4 lines right. A copy that you drew never happened: line 9. tensors after the second fy_to: you said 3; it is 2. Step back and look there.');
   assert.deepEqual(await page.locator('.arrow .small').allInnerTexts(),
     ['Line 8, as you drew: 8 KiB to the card.', 'Line 9, not as you drew: no copy.', 'Line 10, as you drew: no copy.', 'Line 11, as you drew: 4 B to the CPU.']);
   assert.deepEqual(await page.locator('.arrow .truth:visible').count(), 2);
@@ -120,6 +121,8 @@ check('the keyboard draws arrows, and leads to missing ones', async (t) => {
   await page.locator('#act').click();
   assert.ok(await choice(ROWS[3], 'to the card').evaluate((node) => node === document.activeElement));
   await choice(ROWS[3], 'to the CPU').press('Space');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('2');
   await page.keyboard.press('Enter');
   await toEnd(page);
   assert.match(await verdictOf(page), /^2 of 4 lines right. You forgot a copy: line 8. A copy that you drew never happened: line 9\./);

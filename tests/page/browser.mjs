@@ -65,6 +65,13 @@ export async function write(page, text) {
 /** The editor's text. */
 export const written = (page) => page.evaluate(() => document.querySelector('.CodeMirror').CodeMirror.getValue());
 
+/** Choose a lesson in the list. */
+export async function chooseLesson(page, id) {
+  if (!await page.locator('#lesson-list').isVisible()) await page.locator('#lesson-menu summary').click();
+  await page.locator(`#lesson-list [data-lesson="${id}"]`).click();
+  await page.waitForFunction((name) => document.getElementById('path').textContent.includes(name), id);
+}
+
 /** Show the step of event `seq`, and wait until it is drawn. */
 export async function go(page, seq) {
   await page.waitForFunction((n) => window.ferry?.events.length > n, seq);

@@ -2,7 +2,7 @@
 // the fare and the weight of a copy.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { bench, check, done, ferry, program, settle } from './browser.mjs';
+import { bench, check, chooseLesson, done, ferry, program, settle } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { golden, root } from './logs.mjs';
 
@@ -247,8 +247,7 @@ check('in a lesson findings wait until the program has passed', async () => {
   try {
     const page = await stage.open(lessons.url);
     await page.waitForFunction(() => window.ferry?.events.length);
-    await page.locator('#lesson-list button').nth(2).click();
-    await page.waitForFunction(() => document.getElementById('path').textContent.includes('03-'));
+    await chooseLesson(page, '03-round-trip');
     await page.locator('#run-mine').click();
     await page.locator('#verdict[data-kind="fail"]').waitFor();
     await page.waitForFunction(() => window.ferry.events.some((e) => e?.kind === 'grade'));

@@ -6,7 +6,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
-import { readFileSync, readdirSync, existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
@@ -55,7 +55,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
     if (/^\/api\/runs\/\d+\/findings$/.test(path)) return [200, findings];
     const [, id, what, n] = /^\/api\/lessons\/?([^/]*)\/?([^/]*)\/?(\d*)$/.exec(path) ?? [];
     if (id === undefined) return [404, { error: `no such path: ${path}` }];
-    if (id === '') return [200, lessonsOnDisk().map(({ id: name, title, summary }) => ({ id: name, title, summary, done: false, attempts: 0 }))];
+    if (id === '') return [200, lessonsOnDisk().map(({ id: name, part, title, summary, minutes }) => ({ id: name, part, title, summary, minutes, done: false, attempts: 0 }))];
     const lesson = lessonsOnDisk().find((l) => l.id === id);
     if (!lesson) return [404, { error: `there is no lesson ${id}` }];
     if (method === 'GET' && what === 'hints') return [200, { html: `<p>${lesson.hints[n - 1].replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`)}</p>` }];
@@ -71,7 +71,23 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
     return {
       id: lesson.id, title: lesson.title, html: textOf(lesson.id), demo: read('demo.c'), source: saved.get(lesson.id) ?? read('starter.c'),
       path: `my/${lesson.id}.c`, hints: lesson.hints.length, done: false, budget: lesson.budget,
+      goal: lesson.goal, minutes: lesson.minutes, docs: lesson.docs, part: lesson.part,
+      predict: (lesson.predict ?? []).map(({ ask, choices = [] }) => ({ ask, choices })), answers: answers(lesson),
     };
+  }
+
+  // Of a lesson's questions, those that count events; as the real server does after a run of the example.
+  function answers(lesson) {
+    const run = runs.find(({ what, lesson: id }) => what === 'demo' && id === lesson.id);
+    const events = (run?.lines ?? []).map((line) => JSON.parse(line));
+    return run ? (lesson.predict ?? []).map(({ fact }) => {
+      const [what, kind, ...conditions] = fact.split(' ');
+      const holds = (e) => conditions.every((one) => {
+        const [path, value] = one.split('=');
+        return String(path.split('.').reduce((at, name) => at?.[name], e)) === value;
+      });
+      return what === 'count' ? events.filter((e) => e.kind === kind && holds(e)).length : null;
+    }) : [];
   }
 
   const ws = new WebSocketServer({ noServer: true });
@@ -166,8 +182,8 @@ export function logLines(path) {
 
 function lessonsOnDisk() {
   const folder = join(root, 'lessons');
-  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'lesson.json'))).sort();
-  return names.map((name) => JSON.parse(readFileSync(join(folder, name, 'lesson.json'), 'utf8')));
+  const { parts } = JSON.parse(readFileSync(join(folder, 'arc.json'), 'utf8'));
+  return parts.flatMap(({ title, lessons }) => lessons.map((name) => ({ ...JSON.parse(readFileSync(join(folder, name, 'lesson.json'), 'utf8')), part: title })));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEMO, bench, check, done, write, written } from './browser.mjs';
+import { DEMO, bench, check, chooseLesson, done, write, written } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { root } from './logs.mjs';
 
@@ -131,8 +131,7 @@ check('another file is not undone into this one', async (t) => {
   const page = await opened(t);
   const first = await written(page);
   await page.locator('#unfold').click();
-  await page.locator('#lesson-list button').nth(1).click();
-  await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
+  await chooseLesson(page, '02-to-returns');
   const second = await written(page);
   assert.notEqual(second, first);
   await page.locator('#tab-editor').click();

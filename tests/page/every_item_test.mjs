@@ -357,14 +357,16 @@ function items(page) {
     await changes(() => document.getElementById('align-start').checked, align);
     await press('Escape');
 
-    await use('#lesson-list li:first-child button', '#act');
+    await use('#lesson-menu summary', '#lesson-text');
+    await use('#lesson-list [data-lesson^="01"]', '#act');
     await until(() => document.getElementById('path').textContent.includes('01-'));
     await shown('.predict');
     await page.locator('.predict input').first().fill('1');
     await page.locator('.predict input').last().fill('1');
     await use('.predict [type="submit"]', '.predict input');
-    await until(() => /Noted|You guessed/.test(document.querySelector('.predict .answer').textContent));
-    await use('#lesson-list li:last-child button', '#act');
+    await until(() => /Guess saved|Correct|it is/.test(document.querySelector('.predict .answer').textContent));
+    await use('#lesson-menu summary', '#lesson-text');
+    await use(`#lesson-list [data-lesson="${LESSON}"]`, '#act');
     await until((id) => document.getElementById('path').textContent.includes(id), LESSON);
     await use('.predict form [type="button"]', '.predict input');
     await until(() => document.getElementById('findings').dataset.state === 'here');

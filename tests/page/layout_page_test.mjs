@@ -1,7 +1,7 @@
 // layout_page_test.mjs: the page fits its window.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { DEMO, bench, check, done, ferry, go, settle, write } from './browser.mjs';
+import { DEMO, bench, check, chooseLesson, done, ferry, go, settle, write } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { shape } from './mishaps.mjs';
 
@@ -162,8 +162,7 @@ check('on a phone a lesson that is chosen stays on show', async (t) => {
   const page = await stage.open(server.url, { viewport: { width: 390, height: 844 } });
   await page.waitForFunction(() => document.getElementById('path').textContent);
   await page.locator('#tab-learn').click();
-  await page.locator('#lesson-list button').nth(1).click();
-  await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
+  await chooseLesson(page, '02-to-returns');
   assert.equal(await page.locator('#lesson-text').isVisible(), true);
   await page.locator('#play-demo').click();
   await page.locator('#stage').waitFor();

@@ -2,7 +2,7 @@
 // room for all of it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { DEMO, bench, check, done, ferry, settle, write, written } from './browser.mjs';
+import { DEMO, bench, check, chooseLesson, done, ferry, settle, write, written } from './browser.mjs';
 import { serve } from './dev.mjs';
 import { root } from './logs.mjs';
 import { shape } from './mishaps.mjs';
@@ -42,7 +42,7 @@ check('nothing plays before the prediction, and nothing tells the counts', async
   assert.equal(await page.locator('#lanes').isVisible(), true);
   assert.equal(await act(page), 'To the end');
   await page.locator('#act').click();
-  await page.waitForFunction(() => /You guessed 2 to the card/.test(document.querySelector('.predict .answer').textContent));
+  await page.waitForFunction(() => /copies to the card: you said 2/.test(document.querySelector('.predict .answer').textContent));
   assert.equal(await act(page), 'Edit');
   await done(page);
 });
@@ -85,8 +85,7 @@ check('“Just show me” plays the example, in sight', async (t) => {
 
 check('an example of another lesson answers no question', async (t) => {
   const { page } = await opened(t);
-  await page.locator('#lesson-list li:last-child button').click();
-  await page.waitForFunction((id) => !document.getElementById('path').textContent.includes(id), DEMO);
+  await chooseLesson(page, '03-round-trip');
   await page.evaluate(() => window.ferry.go(window.ferry.events.length - 1));
   await settle(page);
   assert.equal(await page.locator('.predict button', { hasText: 'Just show me' }).isVisible(), true);
@@ -300,8 +299,9 @@ check('lessons 1 to 3 by keyboard and accessibility tree alone', async () => {
         await page.keyboard.press(arrows ? 'Space' : '1');
         await page.keyboard.press('Tab');
       }
+      if (arrows) await page.keyboard.press('2');
       await next('Predict');
-      await page.getByRole('status').filter({ hasText: /correct|There were|lines right/ }).waitFor(); // reduced motion: played at once
+      await page.getByRole('status').filter({ hasText: /Correct|you said|lines right/ }).waitFor(); // reduced motion: played at once
       await stepsByKeyboard(page);
       await next('Edit');
       const field = named('textbox', 'Your program');

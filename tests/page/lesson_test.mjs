@@ -1,7 +1,7 @@
 // lesson_test.mjs: lessons, the editor, verdicts and hints, with the real `ferry serve`.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { DEMO, bench, boxesOf, check, done, ferry, go, settle, share, write, written } from './browser.mjs';
+import { DEMO, bench, boxesOf, check, chooseLesson, done, ferry, go, settle, share, write, written } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
@@ -11,7 +11,9 @@ check('a lesson: the starter is refused with its event and line, the solution pa
   try {
     const page = await stage.open(lessons.url);
     await page.waitForFunction(() => window.ferry?.events.length);
-    assert.equal(await page.locator('#lesson-list button').count(), 3);
+    const { parts } = JSON.parse(readFileSync(new URL('../../lessons/arc.json', import.meta.url), 'utf8'));
+    assert.equal(await page.locator('#lesson-list button').count(), parts.flatMap((part) => part.lessons).length);
+    assert.equal(await page.locator('#lesson-list h3').count(), parts.length);
     await page.locator('#run-mine').click();
     await page.locator('#verdict[data-kind="fail"]').waitFor();
     assert.match(await page.locator('#verdict').innerText(), /your run[\s\S]*expected/);
@@ -40,16 +42,14 @@ check('a file saved in another editor is graded and shown; unsaved text survives
     const solution = readFileSync(new URL('../../lessons/02-to-returns/solution.c', import.meta.url), 'utf8');
     writeFileSync(`${lessons.my}/02-to-returns.c`, solution);
     await page.locator('#verdict[data-kind="pass"]').waitFor();
-    assert.match(await page.locator('#lesson-list [aria-current]').innerText(), /returns/);
+    assert.match(await page.locator('#lesson-list [aria-current]').textContent(), /returns/);
     await page.locator('#tab-editor').click();
     assert.equal(await written(page), solution);
     await write(page, '// half a thought');
     await page.locator('#unfold').click();
-    await page.locator('#lesson-list button').first().click();
-    await page.waitForFunction(() => document.getElementById('path').textContent.includes('01-'));
+    await chooseLesson(page, '01-where-am-i');
     assert.equal(await page.locator('#dirty').innerText(), 'saved');
-    await page.locator('#lesson-list button').nth(1).click();
-    await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
+    await chooseLesson(page, '02-to-returns');
     assert.equal(await written(page), '// half a thought');
     await done(page);
   } finally {
@@ -178,13 +178,13 @@ check('a guess is held against the trace itself', async () => {
   const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
   const page = await stage.open(server.url, { reducedMotion: 'reduce' });
   await page.waitForFunction(() => window.ferry?.events.length);
-  for (const [guess, expected] of [[['1', '1'], /: correct/], [['5', '0'], /There were 1 and 1/]]) {
+  for (const [guess, expected] of [[['1', '1'], /^Correct. copies to the card: 1. copies back/], [['5', '0'], /card: you said 5; it is 1. .*CPU: you said 0; it is 1./]]) {
     const fields = page.locator('.predict input');
     for (let i = 0; i < 2; i++) await fields.nth(i).fill(guess[i]);
     await page.locator('.predict [type=submit]').click();
     await page.locator('#play').focus();
     await page.keyboard.press('End');
-    await page.waitForFunction(() => /There were|: correct/.test(document.querySelector('.predict .answer').textContent));
+    await page.waitForFunction(() => /it is 1|Correct/.test(document.querySelector('.predict .answer').textContent));
     assert.match(await page.locator('.predict .answer').innerText(), expected);
   }
   await done(page);

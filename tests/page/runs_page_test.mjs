@@ -222,7 +222,7 @@ check('two tabs are two readers', async () => {
     await one.locator('#tab-editor').click();
     await write(one, readFileSync(`${root}/lessons/${DEMO}/solution.c`, 'utf8'));
     await one.locator('#save').click();
-    for (const page of [one, two, three]) await page.locator('#lesson-list li:first-child .done').waitFor({ state: 'attached' }); // the mark is in all tabs
+    for (const page of [one, two, three]) await page.locator('#lesson-list [data-lesson^="01"].done').waitFor({ state: 'attached' }); // the mark is in all tabs
     assert.deepEqual([(await shown(two)).run, (await shown(two)).file], [before.run, before.file]);
     await one.context().close();
   } finally {

@@ -1,7 +1,7 @@
 /* routes.c: the page's requests about lessons: /api/lessons and below.
  *
- *   GET  /api/lessons                [{"id", "title", "summary", "done", "attempts"}]
- *   GET  /api/lessons/ID             html, demo, source, path, hints, done, budget
+ *   GET  /api/lessons                [{"id", "part", "title", "summary", "minutes", "done", "attempts"}]
+ *   GET  /api/lessons/ID             html, demo, source, path, hints, done, budget, goal, docs, predict, answers
  *   GET  /api/lessons/ID/hints/N     {"html"}
  *   POST /api/lessons/ID/run         {"what": "demo" | "mine", "tab"}
  *   POST /api/lessons/ID/save        {"source", "tab"}
@@ -41,8 +41,10 @@ static cJSON *entry_json(const run_manager *m, const lesson *l)
     progress p = progress_of(run_manager_paths(m), l);
     cJSON *json = cJSON_CreateObject();
     add(json, "id", l->id);
+    add(json, "part", l->part);
     add(json, "title", l->title);
     add(json, "summary", l->summary);
+    cJSON_AddNumberToObject(json, "minutes", l->minutes);
     cJSON_AddBoolToObject(json, "done", p.done);
     cJSON_AddNumberToObject(json, "attempts", p.attempts);
     return json;
@@ -79,6 +81,18 @@ static void add_text(cJSON *to, const char *path)
     free(text);
 }
 
+static void add_questions(cJSON *to, const lesson *l)
+{
+    cJSON *all = cJSON_AddArrayToObject(to, "predict");
+    for (int i = 0; i < l->question_count; i++) {
+        const lesson_question *q = &l->questions[i];
+        cJSON *one = cJSON_CreateObject(), *choices = cJSON_AddArrayToObject(one, "choices");
+        add(one, "ask", q->ask);
+        for (int k = 0; k < q->choice_count; k++) cJSON_AddItemToArray(choices, cJSON_CreateString(q->choices[k]));
+        cJSON_AddItemToArray(all, one);
+    }
+}
+
 static reply show_lesson(run_manager *m, const lesson *l)
 {
     char path[PATH_ROOM], mine[PATH_ROOM], name[256], err[PATH_ROOM * 3];
@@ -101,6 +115,12 @@ static reply show_lesson(run_manager *m, const lesson *l)
     add(json, "path", name);
     cJSON_AddNumberToObject(json, "hints", l->hint_count);
     add(json, "budget", l->budget);
+    add(json, "goal", l->goal);
+    cJSON *docs = cJSON_AddObjectToObject(json, "docs");
+    add(docs, "title", l->docs_title);
+    add(docs, "url", l->docs_url);
+    add_questions(json, l);
+    cJSON_AddItemToObject(json, "answers", workspace_answers(run_manager_workspace(m, l)));
     return success(json);
 }
 

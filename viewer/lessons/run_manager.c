@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "questions.h"
 #include "report.h"
 #include "watch.h"
 #include "settings.h"
@@ -36,6 +37,8 @@ struct workspace {
     int cancel_fd; /* closing it cancels the current run; -1: none; by run_manager.lock */
     int shown;     /* the server's number of the current run; 0: none */
     bool demo;     /* the current run is the example's */
+    bool answered; /* the example has run */
+    long answers[LESSON_QUESTIONS];
 };
 
 struct run_manager {
@@ -98,6 +101,28 @@ static void on_stage(void *user, run_stage stage, int log_fd)
     server_status(w->run_manager->web, status_of(w, stage == RUN_STARTED ? "running" : "compiling"));
 }
 
+cJSON *workspace_answers(workspace *w)
+{
+    cJSON *all = cJSON_CreateArray();
+    pthread_mutex_lock(&w->run_manager->lock);
+    for (int i = 0; w->answered && i < w->lesson->question_count; i++)
+        cJSON_AddItemToArray(all, w->answers[i] == NO_ANSWER ? cJSON_CreateNull()
+                                                             : cJSON_CreateNumber((double)w->answers[i]));
+    pthread_mutex_unlock(&w->run_manager->lock);
+    return all;
+}
+
+/* To what the learner has predicted: the example's log tells. */
+static void keep_answers(workspace *w, int log_fd)
+{
+    long answers[LESSON_QUESTIONS];
+    questions_answer(w->lesson, log_fd, answers);
+    pthread_mutex_lock(&w->run_manager->lock);
+    memcpy(w->answers, answers, sizeof answers);
+    w->answered = true;
+    pthread_mutex_unlock(&w->run_manager->lock);
+}
+
 static void send_outcome(workspace *w, const outcome *out)
 {
     if (out->end == RUN_STOPPED) return;
@@ -114,6 +139,8 @@ static void send_outcome(workspace *w, const outcome *out)
         else cJSON_AddNullToObject(status, "line");
     } else if (w->demo) { /* in the same field as a verdict's */
         json_text(status, "output", out->output, out->kept < OUTPUT_SHOWN ? out->kept : OUTPUT_SHOWN);
+        keep_answers(w, out->log_fd);
+        cJSON_AddItemToObject(status, "answers", workspace_answers(w));
     } else {
         cJSON_AddItemToObject(status, "verdict", outcome_json(out));
     }

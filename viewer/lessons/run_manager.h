@@ -5,6 +5,8 @@
 #ifndef FERRY_RUN_MANAGER_H
 #define FERRY_RUN_MANAGER_H
 
+#include <cjson/cJSON.h>
+
 #include "lesson.h"
 #include "server.h"
 
@@ -29,6 +31,9 @@ typedef enum run_request { REQUEST_DEMO, REQUEST_MINE } run_request;
 workspace *run_manager_workspace(run_manager *m, const lesson *l);
 const home *run_manager_paths(const run_manager *m);
 const catalogue *run_manager_catalogue(const run_manager *m);
+/* What the last run of the example answers to the lesson's questions: a list, null where its log does not tell; empty
+ * before the first run. Thread-safe. */
+cJSON *workspace_answers(workspace *w);
 /* Requests a run; the one in progress is cancelled. Thread-safe. */
 void workspace_request(workspace *w, run_request what, const char *by);
 /* The server itself wrote the file: the watcher ignores its present contents. Thread-safe. */

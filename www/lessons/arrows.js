@@ -40,7 +40,7 @@ export function compared(drawn, { rows, others }) {
   ].filter(([, at]) => at.length).map(([words, at]) => ` ${words}: line ${at.join(', ')}.`);
   const hit = rows.filter(({ way }, i) => way === drawn[i]).length;
   if (hit === rows.length) return { right: true, words: `All ${hit} lines right.${told.join('')}` };
-  return { right: false, words: `${hit} of ${rows.length} lines right.${told.join('')} Step back and look there.` };
+  return { right: false, words: `${hit} of ${rows.length} lines right.${told.join('')}` };
 }
 
 /** block: the lines' text. Returns the question: {nodes, fields, take(), tell(state, events)}, as predict.js asks it. */

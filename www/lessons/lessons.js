@@ -20,23 +20,44 @@ export function lessons(api, on) {
     return all;
   }
 
+  // By parts, folded away while a lesson is read: there are too many to stand above its text.
   function list() {
-    $('lesson-list').replaceChildren(...all.map(entry));
+    const parts = [...new Set(all.map((lesson) => lesson.part))];
+    $('lesson-list').replaceChildren(...parts.map(part));
+    const at = all.findIndex((lesson) => lesson.id === open?.id);
+    const done = all.filter((lesson) => lesson.done).length;
+    $('lesson-where').textContent = open ? `Lesson ${at + 1} of ${all.length}` : `${all.length} lessons`;
+    $('lesson-done').textContent = done ? `${done} done` : '';
   }
 
-  function entry(lesson, i) {
+  function part(title) {
+    const li = document.createElement('li');
+    const entries = document.createElement('ol');
+    entries.append(...all.filter((lesson) => lesson.part === title).map(entry));
+    if (title) li.append(Object.assign(document.createElement('h3'), { textContent: title }));
+    li.append(entries);
+    return li;
+  }
+
+  function entry(lesson) {
+    const i = all.indexOf(lesson);
     const li = document.createElement('li');
     const button = document.createElement('button');
     button.type = 'button';
     button.className = lesson.done ? 'done' : '';
+    button.dataset.lesson = lesson.id;
     if (lesson.id === open?.id) button.setAttribute('aria-current', 'true');
     const mark = Object.assign(document.createElement('span'), { className: 'mark', textContent: lesson.done ? '✓' : i + 1 });
     mark.setAttribute('aria-hidden', 'true');
     const title = Object.assign(document.createElement('span'), { className: 'title', textContent: lesson.title });
     button.append(mark, title);
+    if (lesson.minutes) button.append(Object.assign(document.createElement('span'), { className: 'minutes', textContent: `${lesson.minutes} min` }));
     if (lesson.done) button.append(Object.assign(document.createElement('span'), { className: 'hidden', textContent: ' (done)' }));
     button.title = lesson.summary ?? '';
-    button.addEventListener('click', () => attempt(() => choose(lesson.id, true)));
+    button.addEventListener('click', () => attempt(() => {
+      $('lesson-menu').open = false;
+      return choose(lesson.id, true);
+    }));
     li.append(button);
     return li;
   }
@@ -58,7 +79,10 @@ export function lessons(api, on) {
     article.replaceChildren(render(open.html));
     const turn = [...article.querySelectorAll('h2, h3')].find((h) => /your turn/i.test(h.textContent));
     if (open.budget) (turn ?? article.querySelector('h2'))?.after(budget(open.budget));
-    question = prediction(article, open.done, on);
+    if (open.docs?.url) article.append(docs(open.docs));
+    question = prediction(article, open.predict ?? [], open.done, on);
+    if (open.goal) article.querySelector('h2')?.after(goal(open));
+    if (open.answers?.length) question?.answers(open.answers);
     $('learn').scrollTop = 0;
   }
 
@@ -68,6 +92,18 @@ export function lessons(api, on) {
     const b = document.createElement('b');
     b.textContent = 'Your limit: ';
     p.append(b, words);
+    return p;
+  }
+
+  function goal({ goal: words, minutes }) {
+    const p = Object.assign(document.createElement('p'), { className: 'goal', textContent: `After this: ${words[0].toLowerCase()}${words.slice(1)}` });
+    if (minutes) p.append(Object.assign(document.createElement('span'), { className: 'minutes', textContent: ` About ${minutes} minutes.` }));
+    return p;
+  }
+
+  function docs({ title, url }) {
+    const p = Object.assign(document.createElement('p'), { className: 'docs', textContent: 'PyTorch’s own words: ' });
+    p.append(Object.assign(document.createElement('a'), { href: url, textContent: title, target: '_blank', rel: 'noopener noreferrer' }));
     return p;
   }
 
@@ -136,6 +172,10 @@ export function lessons(api, on) {
     watched(state, events) {
       watched = true;
       question?.reveal(state, events);
+    },
+    /** The server has read the answers to the questions in the log of an example. */
+    answers(id, numbers) {
+      if (id === open?.id) question?.answers(numbers);
     },
     next,
     mine: () => attempt(mine),

@@ -1,0 +1,51 @@
+/* questions.c: see questions.h. */
+#include "questions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "feed.h"
+#include "log_fact.h"
+#include "memory.h"
+
+static log_facts *facts_of_log(int log_fd)
+{
+    char err[256];
+    fy_text lines = {0};
+    uint64_t cursor = 0;
+    int fd = dup(log_fd);
+    feed *f = fd >= 0 ? feed_of_log(fd, err, sizeof err) : NULL;
+    if (!f) return NULL;
+    feed_writer_ended(f);
+    while (feed_read(f, &cursor, &lines, 64 << 10) > 0) continue;
+    if (lines.lost) memory_fail("the lines of a run");
+    log_facts *facts = log_facts_of(lines.data ? lines.data : "", lines.size);
+    free(lines.data);
+    feed_free(f);
+    return facts;
+}
+
+static long answer_of(const log_facts *facts, const lesson_question *q)
+{
+    char text[64], err[256], *end;
+    if (!log_fact(facts, q->fact, text, sizeof text, err, sizeof err)) return NO_ANSWER;
+    long n = strtol(text, &end, 10);
+    if (!*text || *end || n < 0) return NO_ANSWER;
+    return q->choice_count && n >= q->choice_count ? q->choice_count - 1 : n;
+}
+
+void questions_answer(const lesson *l, int log_fd, long answers[LESSON_QUESTIONS])
+{
+    log_facts *facts = log_fd >= 0 && l->question_count ? facts_of_log(log_fd) : NULL;
+    for (int i = 0; i < LESSON_QUESTIONS; i++)
+        answers[i] = facts && i < l->question_count ? answer_of(facts, &l->questions[i]) : NO_ANSWER;
+    log_facts_free(facts);
+}
+
+const char *question_words(const lesson_question *q, long answer, char room[24])
+{
+    if (q->choice_count && answer >= 0 && answer < q->choice_count) return q->choices[answer];
+    snprintf(room, 24, "%ld", answer);
+    return room;
+}
