@@ -1,7 +1,8 @@
-/* cmd_run.c: `ferry run`, `grade` and `watch`: the learner's program on the terminal. */
+/* cmd_run.c: `ferry run`, `predict`, `grade`, `check-all` and `watch`: programs of lessons on the terminal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "command.h"
 #include "narrate.h"
 #include "memory.h"
+#include "questions.h"
 #include "report.h"
 #include "watch.h"
 #include "settings.h"
@@ -22,6 +24,13 @@ static run_options run_options_for(const lesson_env *s, const lesson *l, const o
                          .seed = fy_session_seed(),
                          .limits = {.seconds = o->seconds},
                          .stop_fd = -1};
+}
+
+static void print_json(const lesson *l, const outcome *out)
+{
+    cJSON *json = outcome_json(out);
+    cJSON_AddStringToObject(json, "lesson", l->id);
+    command_print_json(json);
 }
 
 /* ---- run: one line per event --------------------------------------------------------------------------- */
@@ -44,9 +53,13 @@ static int run_once(const lesson_env *s, const lesson *l, const options *o)
     run_options run_with = run_options_for(s, l, o);
     run_with.grade = false;
     run(&run_with, &out);
-    narrate(out.log_fd);
-    if (out.end == RUN_PASSED) print_output(stdout, &out, out.kept);
-    else report(stdout, l, &out);
+    if (o->json) {
+        print_json(l, &out);
+    } else {
+        narrate(out.log_fd);
+        if (out.end == RUN_PASSED) print_output(stdout, &out, out.kept);
+        else report(stdout, l, &out);
+    }
     int status = out.end == RUN_PASSED ? FINE : NOT_PASSED;
     outcome_free(&out);
     return status;
@@ -56,7 +69,7 @@ int command_run(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--demo --seconds", 1)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--demo --json --seconds", 1)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? run_once(&s, l, &o) : USAGE_ERROR;
@@ -64,17 +77,113 @@ int command_run(const command *c, int argc, char **argv)
     return status;
 }
 
-/* ---- grade --------------------------------------------------------------------------------------------- */
+/* ---- predict: the questions before the example ------------------------------------------------------------ */
 
-static void print_json(const lesson *l, const outcome *out)
+/* The answer in the user's words: a number, or a choice or its number. NO_ANSWER: neither. */
+static long guess_of(const lesson_question *q, const char *words)
 {
-    cJSON *json = outcome_json(out);
-    cJSON_AddStringToObject(json, "lesson", l->id);
-    char *text = cJSON_PrintUnformatted(json);
-    puts(text);
-    cJSON_free(text);
-    cJSON_Delete(json);
+    char *end;
+    for (int k = 0; k < q->choice_count; k++)
+        if (!strcasecmp(words, q->choices[k])) return k;
+    long n = strtol(words, &end, 10);
+    bool fits = *words && !*end && n >= 0 && (!q->choice_count || n < q->choice_count);
+    return fits ? n : NO_ANSWER;
 }
+
+/* Asks on the terminal, again after what is no answer. NO_ANSWER: the input ended. */
+static long ask(const lesson_question *q)
+{
+    char words[256];
+    printf("%s", q->ask);
+    for (int k = 0; k < q->choice_count; k++) printf("%s%d %s", k ? ", " : " (", k, q->choices[k]);
+    printf("%s ", q->choice_count ? ")" : ":");
+    fflush(stdout);
+    while (fgets(words, sizeof words, stdin)) {
+        words[strcspn(words, "\r\n")] = '\0';
+        long guess = guess_of(q, words);
+        if (guess != NO_ANSWER) return guess;
+        printf(q->choice_count ? "one of these numbers: " : "a whole number: ");
+        fflush(stdout);
+    }
+    putchar('\n');
+    return NO_ANSWER;
+}
+
+static bool take_guesses(const command *c, const lesson *l, const options *o, long guesses[LESSON_QUESTIONS])
+{
+    for (int i = 0; i < l->question_count; i++) {
+        const lesson_question *q = &l->questions[i];
+        const char *given = o->word[1 + i];
+        guesses[i] = given ? guess_of(q, given) : ask(q);
+        if (guesses[i] != NO_ANSWER) continue;
+        if (given) fprintf(stderr, "ferry %s: '%s' does not answer: %s\n", c->name, given, q->ask);
+        else
+            fprintf(stderr, "ferry %s: give an answer to each question: ferry %s %s\n", c->name, c->name, c->arguments);
+        return false;
+    }
+    return true;
+}
+
+static void tell_answers(const lesson *l, const long guesses[], const long answers[], bool json)
+{
+    cJSON *all = cJSON_CreateArray();
+    char one[24], two[24];
+    for (int i = 0; i < l->question_count; i++) {
+        const lesson_question *q = &l->questions[i];
+        const char *said = question_words(q, guesses[i], one), *is = question_words(q, answers[i], two);
+        bool right = guesses[i] == answers[i];
+        int n = (int)strcspn(q->ask, "?");
+        if (!json && right) printf("  right  %.*s: %s\n", n, q->ask, is);
+        else if (!json) printf("  wrong  %.*s: you said %s; it is %s\n", n, q->ask, said, is);
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, "ask", q->ask);
+        cJSON_AddStringToObject(item, "guess", said);
+        cJSON_AddStringToObject(item, "answer", is);
+        cJSON_AddBoolToObject(item, "right", right);
+        cJSON_AddItemToArray(all, item);
+    }
+    if (!json) {
+        cJSON_Delete(all);
+        return;
+    }
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "lesson", l->id);
+    cJSON_AddItemToObject(object, "predictions", all);
+    command_print_json(object);
+}
+
+static int predict(const command *c, const lesson_env *s, const lesson *l, options *o)
+{
+    outcome out;
+    long guesses[LESSON_QUESTIONS], answers[LESSON_QUESTIONS];
+    if (!take_guesses(c, l, o, guesses)) return USAGE_ERROR;
+    o->demo = true;
+    run_options run_with = run_options_for(s, l, o);
+    run_with.grade = false;
+    run(&run_with, &out);
+    questions_answer(l, out.log_fd, answers);
+    bool ran = out.end == RUN_PASSED || out.end == RUN_FAILED; /* an example may end with the error that it shows */
+    if (!o->json) narrate(out.log_fd);
+    if (!ran) report(stdout, l, &out);
+    else if (!o->json) print_output(stdout, &out, out.kept);
+    if (ran) tell_answers(l, guesses, answers, o->json);
+    outcome_free(&out);
+    return ran ? FINE : NOT_PASSED;
+}
+
+int command_predict(const command *c, int argc, char **argv)
+{
+    options o;
+    lesson_env s;
+    if (!options_read(&o, c, argc, argv, "--json --seconds", 1 + LESSON_QUESTIONS)) return USAGE_ERROR;
+    if (!lessons_open(&s)) return NOT_PASSED;
+    const lesson *l = lessons_find(&s, c, o.word[0]);
+    int status = l ? predict(c, &s, l, &o) : USAGE_ERROR;
+    lessons_close(&s);
+    return status;
+}
+
+/* ---- grade --------------------------------------------------------------------------------------------- */
 
 static int grade_once(const lesson_env *s, const lesson *l, const options *o)
 {
@@ -128,6 +237,17 @@ int command_grade(const command *c, int argc, char **argv)
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = o.all ? NULL : lessons_find(&s, c, o.word[0]);
     int status = o.all ? grade_all(&s, &o) : l ? grade_once(&s, l, &o) : USAGE_ERROR;
+    lessons_close(&s);
+    return status;
+}
+
+int command_check_all(const command *c, int argc, char **argv)
+{
+    options o;
+    lesson_env s;
+    if (!options_read(&o, c, argc, argv, "--json --seconds", 0)) return USAGE_ERROR;
+    if (!lessons_open(&s)) return NOT_PASSED;
+    int status = grade_all(&s, &o);
     lessons_close(&s);
     return status;
 }

@@ -3,6 +3,8 @@
 #ifndef FERRY_COMMAND_H
 #define FERRY_COMMAND_H
 
+#include <cjson/cJSON.h>
+
 #include "lesson.h"
 #include "report.h"
 
@@ -21,10 +23,18 @@ extern const command commands[]; /* ferry.c; ends with a NULL name */
 int command_list(const command *c, int argc, char **argv);
 int command_hint(const command *c, int argc, char **argv);
 int command_reset(const command *c, int argc, char **argv);
+int command_next(const command *c, int argc, char **argv);
+int command_solution(const command *c, int argc, char **argv);
 /* cmd_run.c */
 int command_run(const command *c, int argc, char **argv);
+int command_predict(const command *c, int argc, char **argv);
 int command_grade(const command *c, int argc, char **argv);
+int command_check_all(const command *c, int argc, char **argv);
 int command_watch(const command *c, int argc, char **argv);
+/* cmd_doctor.c */
+int command_doctor(const command *c, int argc, char **argv);
+/* cmd_completion.c */
+int command_completion(const command *c, int argc, char **argv);
 /* cmd_serve.c */
 int command_serve(const command *c, int argc, char **argv);
 /* cmd_log.c */
@@ -45,7 +55,7 @@ int command_export(const command *c, int argc, char **argv);
 /* ---- options.c: what the subcommands share ---------------------------------------------------------- */
 
 typedef struct options {
-    const char *word[2]; /* positional arguments, in order; NULL: not given */
+    const char *word[6]; /* positional arguments, in order; NULL: not given */
     bool all, demo, json, yes, no_browser, pinned, async, html, perfetto, svg, png;
     int port;  /* 8700 */
     long step; /* --step and --at, from 1; 0: not given */
@@ -68,5 +78,7 @@ void lessons_close(lesson_env *s);
 const lesson *lessons_find(const lesson_env *s, const command *c, const char *asked);
 /* "ferry: MESSAGE" on stderr. */
 void command_error(const char *message);
+/* Prints it on one line of stdout, and frees it. */
+void command_print_json(cJSON *json);
 
 #endif

@@ -18,12 +18,19 @@ __attribute__((constructor(101))) static void have_no_session(void) { fy_session
 const command commands[] = {
     {"serve", "[--port N] [--no-browser] [--allow-host NAME] [--seconds N]",
      "the lessons in the browser; what `make run` starts", command_serve},
-    {"list", "", "the lessons, and which are done", command_list},
-    {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line per event", command_run},
+    {"list", "[--json]", "the lessons by parts, and which are done", command_list},
+    {"next", "[--json]", "the first lesson that is not done: what to read, to predict and to edit", command_next},
+    {"predict", "ID [ANSWER ...] [--json] [--seconds N]", "answer the lesson's questions, then watch the example",
+     command_predict},
+    {"run", "ID [--demo] [--json] [--seconds N]", "run my/ID.c, or the worked example: one line per event",
+     command_run},
     {"grade", "ID|--all [--json] [--seconds N]", "build, run and grade my/ID.c, or every lesson", command_grade},
+    {"check-all", "[--json] [--seconds N]", "grade all your files anew", command_check_all},
     {"watch", "[ID] [--json] [--seconds N]", "grade on every save", command_watch},
-    {"hint", "ID [N]", "the next hint, or hint N", command_hint},
-    {"reset", "ID [--yes]", "restore the starter in my/ID.c; the old file is backed up", command_reset},
+    {"hint", "ID [N] [--json]", "the next hint, or hint N", command_hint},
+    {"solution", "ID [--yes] [--json]", "a solution, once yours has passed; --yes: before", command_solution},
+    {"reset", "ID [--yes] [--json]", "restore the starter in my/ID.c; the old file is backed up", command_reset},
+    {"doctor", "[--json]", "what this machine has and lacks, with the command that mends it", command_doctor},
     {"view", "FILE [FILE] [--port N] [--no-browser] [--allow-host NAME]",
      "a saved run in the browser; two of them, compared", command_view},
     {"log", "FILE", "a saved run as JSON lines", command_log},
@@ -35,6 +42,7 @@ const command commands[] = {
      command_where},
     {"export", "FILE --html|--perfetto|--svg|--png [--step N] [--browser PATH] [-o OUT]",
      "a saved run as one web page, as a trace for Perfetto, or one of its steps as a picture", command_export},
+    {"completion", "bash|zsh|fish", "a script that completes commands and lessons in your shell", command_completion},
     {"schema", "", "every kind of event and its fields, as JSON", command_schema},
     {NULL, NULL, NULL, NULL},
 };
@@ -43,7 +51,7 @@ static void print_usage(FILE *to)
 {
     fprintf(to, "usage: ferry COMMAND ...\n\n");
     for (const command *c = commands; c->name; c++)
-        fprintf(to, "  %-7s %s%s%s\n", c->name, c->arguments, *c->arguments ? "\n          " : "", c->help);
+        fprintf(to, "  %s%s%s\n          %s\n", c->name, *c->arguments ? " " : "", c->arguments, c->help);
     fprintf(to, "\nID is a lesson: 1, 01 or 01-where-am-i. Your files are in my/; FERRY_MY names another folder.\n"
                 "Exit status: 0 success, 1 not passed or an error, 2 usage error.\n");
 }

@@ -8,6 +8,14 @@
 
 void command_error(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
 
+void command_print_json(cJSON *json)
+{
+    char *text = cJSON_PrintUnformatted(json);
+    puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
 static bool refuse(const command *c, const char *what, const char *argument)
 {
     fprintf(stderr, "ferry %s: %s '%s'\nusage: ferry %s %s\n", c->name, what, argument, c->name, c->arguments);

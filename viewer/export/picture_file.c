@@ -33,7 +33,7 @@ static const char *const browsers[] = {"chromium",
                                        "brave-browser",
                                        NULL};
 
-static bool find_browser(char path[PATH_ROOM])
+bool picture_browser(char path[PATH_ROOM])
 {
     const char *folders = getenv("PATH");
     for (int i = 0; browsers[i]; i++)
@@ -52,7 +52,7 @@ static bool choose_browser(const char *named, char path[PATH_ROOM], char *err, s
     if (named)
         snprintf(err, room, "cannot start the browser %s: %s; name another with --browser PATH", named,
                  strerror(errno));
-    else if (find_browser(path)) return true;
+    else if (picture_browser(path)) return true;
     else
         snprintf(err, room,
                  "a picture is drawn by a browser, and none of chromium, chromium-browser, chromium-headless-shell, "

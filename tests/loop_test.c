@@ -1,0 +1,192 @@
+/* loop_test.c: the learner's loop on the terminal: list, next, predict, solution, check-all, doctor, completion; as
+ * text and as JSON, without a terminal or browser. */
+#define _GNU_SOURCE 1
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <cjson/cJSON.h>
+
+#include "learner_folder.h"
+#include "lesson_folders.h"
+
+#define ID "01-where-am-i"
+
+static void expect(const char *arguments, int status, const char *part)
+{
+    char *printed;
+    int got = run_ferry(arguments, &printed);
+    if (got != status || !strstr(printed, part))
+        fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
+    free(printed);
+}
+
+/* The JSON that is printed; the caller frees it. */
+static cJSON *json_of(const char *arguments, int status)
+{
+    char *printed;
+    int got = run_ferry(arguments, &printed);
+    cJSON *json = cJSON_Parse(printed);
+    if (got != status || !json)
+        fail_msg("ferry %s: status %d (wanted %d), no JSON:\n%s", arguments, got, status, printed);
+    free(printed);
+    return json;
+}
+
+static const char *text_of(const cJSON *json, const char *key)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
+    return text ? text : "";
+}
+
+/* Passes every lesson before ID, so that ID is next. */
+static void pass_those_before(const char *id)
+{
+    const char *const *ids = lessons_in_order();
+    char arguments[128], *printed;
+    for (int i = 0; strcmp(ids[i], id) != 0; i++) {
+        assert_true(copy_answer(ids[i], "solution.c"));
+        snprintf(arguments, sizeof arguments, "grade %s", ids[i]);
+        assert_int_equal(run_ferry(arguments, &printed), 0);
+        free(printed);
+    }
+}
+
+static void list_tells_parts_minutes_and_state(void **state)
+{
+    (void)state;
+    expect("list", 0, "Where is it?\n");
+    expect("list", 0, "new      " ID);
+    expect("list", 0, "Where am I? (15 min)");
+    cJSON *all = json_of("list --json", 0), *one;
+    int n = 0;
+    cJSON_ArrayForEach(one, all)
+    {
+        assert_string_equal(text_of(one, "id"), lessons_in_order()[n++]);
+        assert_true(*text_of(one, "part") && *text_of(one, "goal") && *text_of(one, "limit"));
+    }
+    assert_null(lessons_in_order()[n]);
+    cJSON_Delete(all);
+}
+
+static void next_is_the_first_lesson_not_done(void **state)
+{
+    (void)state;
+    pass_those_before(ID);
+    expect("next", 0, ID ": Where am I? (about 15 minutes)");
+    expect("next", 0, "  edit     my/" ID ".c\n");
+    expect("next", 0, "  limit    1 copy to the card");
+    assert_true(copy_answer(ID, "solution.c")); /* next has made the file */
+    expect("grade 1", 0, "Passed.");
+    cJSON *next = json_of("next --json", 0);
+    assert_string_equal(text_of(next, "id"), "02-to-returns");
+    assert_string_equal(text_of(next, "state"), "new");
+    cJSON_Delete(next);
+}
+
+static void predictions_are_compared_with_the_run(void **state)
+{
+    (void)state;
+    expect("predict 1 1 0", 0, "right  copies to the card: 1\n");
+    expect("predict 1 1 0", 0, "wrong  copies back to the CPU: you said 0; it is 1\n");
+    expect("predict 1 1 1 </dev/null", 0, "right  copies back to the CPU: 1");
+    expect("predict 1 </dev/null", 2, "give an answer to each question");
+    expect("predict 1 many 0", 2, "'many' does not answer: copies to the card");
+    expect("predict 1 -1 0", 2, "unknown option");
+    cJSON *json = json_of("predict 1 3 1 --json", 0);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(json, "predictions"), 0);
+    assert_string_equal(text_of(first, "guess"), "3");
+    assert_string_equal(text_of(first, "answer"), "1");
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(first, "right")));
+    cJSON_Delete(json);
+}
+
+static void predictions_are_asked_for_on_the_terminal(void **state)
+{
+    (void)state;
+    char command[1024], text[4096] = "";
+    snprintf(command, sizeof command, "cd '%s' && printf 'no idea\\n1\\n1\\n' | FERRY_MY=my '%s' predict 1",
+             learner_folder, ferry_command);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    fread(text, 1, 400, out);
+    while (fgetc(out) != EOF) continue;
+    assert_int_equal(pclose(out), 0);
+    assert_non_null(strstr(text, "copies to the card: a whole number: copies back to the CPU: "));
+}
+
+static void a_solution_is_shown_after_passing_or_with_yes(void **state)
+{
+    (void)state;
+    char *printed;
+    expect("solution 3", 1, "you have not passed 03-round-trip yet");
+    assert_int_equal(run_ferry("solution 3 --yes", &printed), 0);
+    char *text = lesson_text("03-round-trip", "solution.c");
+    assert_non_null(strstr(printed, text));
+    free(printed);
+    assert_true(copy_answer("03-round-trip", "solution.c"));
+    expect("grade 3", 0, "Passed.");
+    cJSON *json = json_of("solution 3 --json", 0);
+    assert_string_equal(text_of(json, "text"), text);
+    cJSON_Delete(json);
+    free(text);
+}
+
+static void check_all_grades_every_file(void **state)
+{
+    (void)state;
+    assert_true(copy_answer("02-to-returns", "starter.c"));
+    expect("check-all", 1, "failed     02-to-returns: ");
+    expect("check-all", 1, "passed     03-round-trip\n");
+    expect("check-all 1", 2, "one argument too many");
+}
+
+static void doctor_tries_what_lessons_need(void **state)
+{
+    (void)state;
+    expect("doctor", 0, "ok       C compiler       builds and links");
+    expect("doctor", 0, "ok       simulated card   runs the first example");
+    setenv("CC", "/nowhere/cc", 1);
+    expect("doctor", 1, "MISSING  C compiler");
+    unsetenv("CC");
+    cJSON *all = json_of("doctor --json", 0);
+    assert_string_equal(text_of(cJSON_GetArrayItem(all, 0), "state"), "ok");
+    cJSON_Delete(all);
+}
+
+static void a_shell_completes_commands_and_lessons(void **state)
+{
+    (void)state;
+    char command[2048], text[512] = "";
+    snprintf(command, sizeof command,
+             "bash -c 'source <(%s completion bash); cd %s; COMP_WORDS=(%s grade 02); COMP_CWORD=2; _ferry; "
+             "echo ${COMPREPLY[*]}; COMP_WORDS=(%s pre); COMP_CWORD=1; _ferry; echo ${COMPREPLY[*]}'",
+             ferry_command, learner_folder, ferry_command, ferry_command);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    size_t n = fread(text, 1, sizeof text - 1, out);
+    text[n] = '\0';
+    assert_int_equal(pclose(out), 0);
+    assert_string_equal(text, "02-to-returns\npredict\n");
+    expect("completion tcsh", 2, "say for which shell");
+    expect("completion zsh", 0, "bashcompinit");
+    expect("completion fish", 0, "complete -c ferry");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(list_tells_parts_minutes_and_state),
+        cmocka_unit_test(next_is_the_first_lesson_not_done),
+        cmocka_unit_test(predictions_are_compared_with_the_run),
+        cmocka_unit_test(predictions_are_asked_for_on_the_terminal),
+        cmocka_unit_test(a_solution_is_shown_after_passing_or_with_yes),
+        cmocka_unit_test(check_all_grades_every_file),
+        cmocka_unit_test(doctor_tries_what_lessons_need),
+        cmocka_unit_test(a_shell_completes_commands_and_lessons),
+    };
+    return cmocka_run_group_tests_name("loop", tests, make_learner_folder, remove_learner_folder);
+}
