@@ -14,11 +14,6 @@
 #include "log.h"
 #include "text.h"
 
-#if defined(__SANITIZE_THREAD__)
-/* OpenBLAS is not instrumented: TSan sees its threads' writes but not their synchronization. */
-const char *__tsan_default_suppressions(void);
-#endif
-
 extern fy_log *recorded_log;
 extern uint64_t recorded_cursor;
 extern cJSON *recorded_events; /* events since the last since() */
