@@ -61,7 +61,7 @@ static void grade_passes_a_solution(void **state)
     (void)state;
     assert_true(copy_answer(ID, "solution.c"));
     expect("grade 1", 0, "Passed.");
-    expect("grade 1", 0, "copies to the card              1        1\n");
+    expect("grade 1", 0, "copies to the card                  1          1\n");
     expect("list", 0, "done");
 }
 

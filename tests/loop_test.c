@@ -135,6 +135,20 @@ static void a_solution_is_shown_after_passing_or_with_yes(void **state)
     free(text);
 }
 
+static void a_failure_shows_its_event_and_every_limit(void **state)
+{
+    (void)state;
+    assert_true(copy_answer("03-round-trip", "starter.c"));
+    expect("grade 3", 1, "  got       5 copies to the card\n  event 37  ");
+    expect("grade 3", 1, " copy  h -> h  512 B  cpu -> cuda:0, staged");
+    expect("grade 3", 1, "  copies back to the CPU              5          1\n");
+    expect("grade 3", 1, "  bytes on the bus                 5120       1024\n");
+    cJSON *json = json_of("grade 3 --json", 1);
+    assert_non_null(strstr(text_of(json, "event"), "copy  h -> h"));
+    cJSON_Delete(json);
+    assert_true(copy_answer("03-round-trip", "solution.c"));
+}
+
 static void check_all_grades_every_file(void **state)
 {
     (void)state;
@@ -184,6 +198,7 @@ int main(void)
         cmocka_unit_test(predictions_are_compared_with_the_run),
         cmocka_unit_test(predictions_are_asked_for_on_the_terminal),
         cmocka_unit_test(a_solution_is_shown_after_passing_or_with_yes),
+        cmocka_unit_test(a_failure_shows_its_event_and_every_limit),
         cmocka_unit_test(check_all_grades_every_file),
         cmocka_unit_test(doctor_tries_what_lessons_need),
         cmocka_unit_test(a_shell_completes_commands_and_lessons),

@@ -266,3 +266,26 @@ bool fy_narrate_to(fy_narrator *n, FILE *out)
     free(lines.data);
     return !lines.lost;
 }
+
+/* The line of an op or a new tensor is told with what follows it: it is then the last one. */
+void fy_narrate_event(fy_log *log, uint64_t seq, fy_text *out)
+{
+    fy_text lines = {0};
+    fy_narrator *n = fy_narrator_of(log);
+    fy_narration t = {.log = log, .out = &lines};
+    if (!n) return;
+    t.state = &n->state;
+    size_t before = 0, after = 0;
+    while (after == 0 && fy_event_next(log, &n->cursor, &t.event)) {
+        bool is_it = t.event.seq == seq;
+        before = lines.size;
+        if (t.event.kind != FY_KIND_values && narrators[t.event.kind]) narrators[t.event.kind](&t);
+        if (is_it) after = lines.size > before ? lines.size : (fy_narrate_pending(&t), lines.size);
+        if (t.event.seq >= seq) break;
+    }
+    size_t from = before < after ? before : 0;
+    const char *end = lines.data && after > from ? memchr(lines.data + from, '\n', after - from) : NULL;
+    if (end) fy_text_add(out, lines.data + from, (size_t)(end - lines.data) - from);
+    free(lines.data);
+    fy_narrator_free(n);
+}

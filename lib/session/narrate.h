@@ -20,5 +20,7 @@ size_t fy_narrate(fy_narrator *n, fy_text *out);
 /* The same, written to `out`; lines stay in event order whichever threads call. False if out of memory: lines are
  * missing. */
 bool fy_narrate_to(fy_narrator *n, FILE *out);
+/* Appends the line that tells of event `seq`, of a log that is complete; nothing if no line does. */
+void fy_narrate_event(fy_log *log, uint64_t seq, fy_text *out);
 
 #endif

@@ -53,6 +53,7 @@ cJSON *outcome_json(const outcome *out)
     json_text(json, "source", out->source, strlen(out->source));
     add_number_or_null(json, "line", out->line);
     add_number_or_null(json, "seq", out->seq);
+    json_text(json, "event", out->event, strlen(out->event));
     cJSON *checks = cJSON_AddArrayToObject(json, "checks");
     int n = out->graded ? out->verdict.checks : 0;
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) cJSON_AddItemToArray(checks, check_json(&out->verdict.check[i]));

@@ -42,17 +42,12 @@ void print_output(FILE *to, const outcome *out, size_t most)
     if (size > shown) fprintf(to, "  | ... and %zu more bytes\n", out->printed - shown);
 }
 
-/* A row for a check with a limit: expected "1 copy to the card allowed", got "2 copies to the card". */
+/* A row for a check with a limit; exact to the unit. */
 static bool print_count(FILE *to, const struct verdict_check *c, bool first)
 {
-    const char *limit = c->expected, *what = strchr(limit, ' '), *end = strstr(limit, " allowed");
-    if (!what || !end || end[8] || end <= what) return false;
-    if (first) fprintf(to, "\n  %-24s %8s %8s\n", "count", "your run", "limit");
-    char words[80];
-    bool one = !strncmp(what, " copy ", 6); /* the row's title is always plural */
-    const char *begin = what + (one ? 6 : 1);
-    snprintf(words, sizeof words, "%s%.*s", one ? "copies " : "", (int)(end - begin), begin);
-    fprintf(to, "  %-24s %8.*s %8.*s\n", words, (int)strcspn(c->got, " "), c->got, (int)(what - limit), limit);
+    if (!*c->limits) return false;
+    if (first) fprintf(to, "\n  %-26s %10s %10s\n", "count", "your run", "limit");
+    fprintf(to, "  %-26s %10.15g %10.15g\n", c->limits, c->used, c->most);
     return true;
 }
 
@@ -84,7 +79,8 @@ static void print_message(FILE *to, paint p, const outcome *out)
     if (!failed || out->end != RUN_FAILED || out->stopped) return;
     if (*failed->expected) fprintf(to, "  expected  %s\n", failed->expected);
     if (*failed->got) fprintf(to, "  got       %s\n", failed->got);
-    if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
+    if (*out->event) fprintf(to, "  event %-3" PRId64 " %s\n", failed->seq, out->event);
+    else if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
 }
 
 void report(FILE *to, const lesson *l, const outcome *out)

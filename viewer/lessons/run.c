@@ -14,6 +14,7 @@
 #include "log.h"
 #include "compile.h"
 #include "memory.h"
+#include "narrate.h"
 #include "progress.h"
 #include "source_check.h"
 
@@ -127,6 +128,26 @@ static void quote_line(const run_options *o, outcome *out)
     free(text);
 }
 
+/* The line of the log that shows why. */
+static void quote_event(const attempt *a, outcome *out)
+{
+    char err[256];
+    fy_text line = {0};
+    fy_log *log = out->seq >= 0 && a->log_fd >= 0 ? fy_log_open(a->log_fd, err, sizeof err) : NULL;
+    if (!log) return;
+    fy_log_writer_died(log);
+    fy_narrate_event(log, (uint64_t)out->seq, &line);
+    fy_text_add(&line, "", 1);
+    size_t n = 0;
+    for (const char *at = line.data; at && *at && n + 1 < sizeof out->event; at++) { /* its columns closed up */
+        bool is_gap = at[0] == ' ' && (n == 0 || (n > 1 && out->event[n - 1] == ' ' && out->event[n - 2] == ' '));
+        if (!is_gap) out->event[n++] = *at;
+    }
+    out->event[n] = '\0';
+    free(line.data);
+    fy_log_close(log);
+}
+
 /* The program did not exit with status 0. A logged error event explains more than the exit status does. */
 static void describe_end(const run_options *o, const attempt *a, outcome *out)
 {
@@ -191,6 +212,7 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
         SET(message, "the program ran to its end: %lld events", j->events);
     }
     quote_line(o, out);
+    quote_event(a, out);
 }
 
 /* ---- the whole run ------------------------------------------------------------------------------------ */

@@ -44,6 +44,7 @@ typedef struct outcome {
     char source[240];    /* text of the line; may be "" */
     int line;            /* -1: none */
     int64_t seq;         /* of the event; -1: none */
+    char event[400];     /* what the log tells of it, in a line; "": nothing */
     diagnosis diagnosis; /* of the compilation: the error, or the first warning */
     bool graded, second; /* second: the message describes the run with other inputs */
     bool stopped;        /* by a failed Ferry call, which the message describes; the hint is the fix */
