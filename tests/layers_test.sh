@@ -7,7 +7,7 @@
 # The lowest first; a name with a slash is a folder of viewer/ or www/.  www/library is made by make.
 lib="base kernels trace cpu devices order memory tensors ops autograd nn optim amp data session"
 viewer="viewer/files viewer/trace viewer/sandbox viewer/compile viewer/whatif viewer/analyze viewer/grade viewer/server
-    viewer/embed viewer/lessons viewer/export viewer/where viewer/command"
+    viewer/embed viewer/lessons viewer/class viewer/export viewer/where viewer/command"
 www="www/library www/model www/stage www/panes www/cost www/runs www/lessons www"
 floors="$lib $viewer $www"
 

@@ -14,16 +14,29 @@
 #include "report.h"
 #include "watch.h"
 #include "settings.h"
+#include "student_seed.h"
 
-static run_options run_options_for(const lesson_env *s, const lesson *l, const options *o)
+/* False after printing why the secret cannot be used. */
+static bool run_options_for(const lesson_env *s, const lesson *l, const options *o, run_options *run_with)
 {
-    return (run_options){.home = &s->home,
-                         .lesson = l,
-                         .demo = o->demo,
-                         .grade = true,
-                         .seed = fy_session_seed(),
-                         .limits = {.seconds = o->seconds},
-                         .stop_fd = -1};
+    class_secret secret;
+    char err[PATH_ROOM + 256];
+    *run_with = (run_options){.home = &s->home,
+                              .lesson = l,
+                              .demo = o->demo,
+                              .grade = true,
+                              .seed = fy_session_seed(),
+                              .limits = {.seconds = o->seconds},
+                              .stop_fd = -1};
+    if (!o->student && !o->secret) return true;
+    if (!o->student) snprintf(err, sizeof err, "--secret %s needs --student NAME", o->secret);
+    if (!o->student || !class_secret_open(&secret, o->secret, err, sizeof err)) {
+        command_error(err);
+        return false;
+    }
+    run_with->seed = student_seed(&secret, o->student, l->id, 1);
+    run_with->second_seed = student_seed(&secret, o->student, l->id, 2);
+    return true;
 }
 
 static void print_json(const lesson *l, const outcome *out)
@@ -50,7 +63,8 @@ static void narrate(int log_fd)
 static int run_once(const lesson_env *s, const lesson *l, const options *o)
 {
     outcome out;
-    run_options run_with = run_options_for(s, l, o);
+    run_options run_with;
+    if (!run_options_for(s, l, o, &run_with)) return USAGE_ERROR;
     run_with.grade = false;
     run(&run_with, &out);
     if (o->json) {
@@ -69,7 +83,7 @@ int command_run(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--demo --json --seconds", 1)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--demo --json --seconds --secret --student", 1)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? run_once(&s, l, &o) : USAGE_ERROR;
@@ -158,7 +172,8 @@ static int predict(const command *c, const lesson_env *s, const lesson *l, optio
     long guesses[LESSON_QUESTIONS], answers[LESSON_QUESTIONS];
     if (!take_guesses(c, l, o, guesses)) return USAGE_ERROR;
     o->demo = true;
-    run_options run_with = run_options_for(s, l, o);
+    run_options run_with;
+    if (!run_options_for(s, l, o, &run_with)) return USAGE_ERROR;
     run_with.grade = false;
     run(&run_with, &out);
     questions_answer(l, out.log_fd, answers);
@@ -175,7 +190,8 @@ int command_predict(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--json --seconds", 1 + LESSON_QUESTIONS)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--json --seconds --secret --student", 1 + LESSON_QUESTIONS))
+        return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? predict(c, &s, l, &o) : USAGE_ERROR;
@@ -188,7 +204,8 @@ int command_predict(const command *c, int argc, char **argv)
 static int grade_once(const lesson_env *s, const lesson *l, const options *o)
 {
     outcome out;
-    run_options run_with = run_options_for(s, l, o);
+    run_options run_with;
+    if (!run_options_for(s, l, o, &run_with)) return USAGE_ERROR;
     run(&run_with, &out);
     if (o->json) print_json(l, &out);
     else report(stdout, l, &out);
@@ -207,7 +224,8 @@ static bool grade_briefly(const lesson_env *s, const lesson *l, const options *o
         if (!o->json) printf("not started  %s\n", l->id);
         return false;
     }
-    run_options run_with = run_options_for(s, l, o);
+    run_options run_with;
+    if (!run_options_for(s, l, o, &run_with)) return false;
     run(&run_with, &out);
     bool pass = out.end == RUN_PASSED;
     if (o->json) print_json(l, &out);
@@ -229,7 +247,7 @@ int command_grade(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--all --json --seconds", 1)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--all --json --seconds --secret --student", 1)) return USAGE_ERROR;
     if (o.all && o.word[0]) {
         fprintf(stderr, "ferry grade: --all grades every lesson; remove '%s'\n", o.word[0]);
         return USAGE_ERROR;

@@ -31,6 +31,8 @@ int command_predict(const command *c, int argc, char **argv);
 int command_grade(const command *c, int argc, char **argv);
 int command_check_all(const command *c, int argc, char **argv);
 int command_watch(const command *c, int argc, char **argv);
+/* cmd_class.c */
+int command_grade_class(const command *c, int argc, char **argv);
 /* cmd_doctor.c */
 int command_doctor(const command *c, int argc, char **argv);
 /* cmd_completion.c */
@@ -59,6 +61,8 @@ typedef struct options {
     bool all, demo, json, yes, no_browser, pinned, async, html, perfetto, svg, png;
     int port;  /* 8700 */
     long step; /* --step and --at, from 1; 0: not given */
+    int jobs;  /* 0: not given */
+    const char *csv, *junit, *points, *secret, *shard, *student;
     const char *allow_host, *card, *bus, *peer, *output, *browser;
     double seconds; /* wall-time limit of a program; 0: the default */
 } options;

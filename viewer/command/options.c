@@ -56,6 +56,12 @@ static bool set_value(options *o, const char *name, const char *value)
     if (!strcmp(name, "--peer")) text = &o->peer;
     if (!strcmp(name, "-o")) text = &o->output;
     if (!strcmp(name, "--browser")) text = &o->browser;
+    if (!strcmp(name, "--csv")) text = &o->csv;
+    if (!strcmp(name, "--junit")) text = &o->junit;
+    if (!strcmp(name, "--points")) text = &o->points;
+    if (!strcmp(name, "--secret")) text = &o->secret;
+    if (!strcmp(name, "--shard")) text = &o->shard;
+    if (!strcmp(name, "--student")) text = &o->student;
     if (text) {
         *text = value;
         return *value != '\0';
@@ -66,6 +72,11 @@ static bool set_value(options *o, const char *name, const char *value)
         long port = strtol(value, &end, 10);
         o->port = (int)port;
         return *value && !*end && !errno && port > 0 && port < 65536;
+    }
+    if (!strcmp(name, "--jobs")) {
+        long jobs = strtol(value, &end, 10);
+        o->jobs = (int)jobs;
+        return *value && !*end && !errno && jobs > 0 && jobs <= 64;
     }
     if (!strcmp(name, "--step") || !strcmp(name, "--at")) {
         o->step = strtol(value, &end, 10);

@@ -243,6 +243,7 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
                          .env = english,
                          .log_fd = -1,
                          .stop_fd = o->stop_fd,
+                         .as_user = o->as_user,
                          .limits = {.seconds = 60}};
     child_result r;
     if (!child_run(&run, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");

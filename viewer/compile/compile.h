@@ -11,6 +11,7 @@ typedef struct compile_options {
     const char *name;    /* the file relative to home->beside, "my/01-where-am-i.c" */
     const char *program; /* path of the executable to make */
     int stop_fd;         /* see child.h; -1: none */
+    unsigned as_user;    /* see child.h; 0: the caller */
 } compile_options;
 
 typedef enum compile_end {

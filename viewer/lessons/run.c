@@ -46,7 +46,8 @@ static void copy_diagnosis(outcome *out, run_end end)
 
 static bool compiles(const run_options *o, const char *program, outcome *out)
 {
-    compile_options c = {.home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd};
+    compile_options c = {
+        .home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd, .as_user = o->as_user};
     report_stage(o, RUN_COMPILING, -1);
     switch (compile(&c, &out->diagnosis)) {
     case COMPILE_DONE: return true;
@@ -89,6 +90,7 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
                        .env = env,
                        .log_fd = a->log_fd,
                        .stop_fd = o->stop_fd,
+                       .as_user = o->as_user,
                        .limits = o->limits};
     if (child_run(&c, &a->child, out->message, sizeof out->message)) return true;
     out->end = RUN_ENVIRONMENT_ERROR;
@@ -231,9 +233,11 @@ static void store_output(const attempt *a, outcome *out)
 /* The second run is reported only if it fails: the results were right by chance or for one size only. */
 static void run_second(const run_options *o, const char *program, outcome *out)
 {
-    uint32_t seed = 1;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = (uint32_t)getpid();
-    attempt a = {.seed = seed, .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
+    uint32_t random = 1;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) random = (uint32_t)getpid();
+    attempt a = {.seed = o->second_seed ? o->second_seed : random,
+                 .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given,
+                 .log_fd = -1};
     bool ran = attempt_run(o, program, &a, false, out);
     outcome second = *out;
     if (ran) describe_attempt(o, &a, &second);
@@ -260,7 +264,8 @@ static void run_program(const run_options *o, const char *program, outcome *out)
     describe_attempt(o, &a, out);
     if (!o->grade || o->demo) return;
     if (out->end == RUN_PASSED) run_second(o, program, out);
-    if (out->end == RUN_PASSED || out->end == RUN_FAILED) progress_record(o->home, o->lesson, out->end == RUN_PASSED);
+    bool judged = out->end == RUN_PASSED || out->end == RUN_FAILED;
+    if (judged && !o->unrecorded) progress_record(o->home, o->lesson, out->end == RUN_PASSED);
 }
 
 void run(const run_options *o, outcome *out)
@@ -283,7 +288,7 @@ void run(const run_options *o, outcome *out)
     } else {
         snprintf(program, sizeof program, "%s/%s", o->home->made, o->lesson->id);
         if (compiles(o, program, out)) run_program(o, program, out);
-        if (o->grade && out->end == RUN_NOT_COMPILED) progress_record(o->home, o->lesson, false);
+        if (o->grade && !o->unrecorded && out->end == RUN_NOT_COMPILED) progress_record(o->home, o->lesson, false);
     }
     report_stage(o, RUN_OVER, -1);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,15 @@ bool child_run(const child_options *given, child_result *r, char *err, size_t ro
     if (f != MAP_FAILED) munmap(f, sizeof *f);
     free(envp);
     return ok;
+}
+
+bool child_can_unplug(void)
+{
+    int status = 1;
+    pid_t pid = fork();
+    if (pid == 0) _exit(unshare(CLONE_NEWNET) == 0 ? 0 : 1);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return pid > 0 && status == 0;
 }
 
 /* ---- messages ---------------------------------------------------------------------------------- */

@@ -25,6 +25,7 @@ typedef struct child_options {
     const char *const *env;  /* "NAME=value" ..., added to the caller's without its FERRY_*; may be NULL */
     int log_fd;              /* inherited under the same number, passed as FERRY_LOG_FD; -1: none */
     int stop_fd;             /* the program is stopped when this is readable or hung up; -1: none */
+    unsigned as_user;        /* root alone: the program runs with this uid and gid, without network; 0: as the caller */
     child_limits limits;
 } child_options;
 
@@ -51,6 +52,9 @@ typedef struct child_result {
 /* Blocks until the program and all its descendants have ended. False, with the reason in err, only if the
  * supervisor could not be started (no process, no descriptor). */
 bool child_run(const child_options *o, child_result *r, char *err, size_t room);
+
+/* Can a program be kept off the network here (as_user)? */
+bool child_can_unplug(void);
 
 /* Describes the result: "the program crashed: ...", or "" for exit status 0; hint: what to look for. */
 void child_describe(const child_result *r, const child_limits *limits, char *words, size_t room, char *hint,

@@ -1,0 +1,163 @@
+/* class_rows.c: see class_rows.h. */
+#include "class_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "paths.h"
+
+enum { FIELDS = 7 };
+const char class_header[] = "student,lesson,check,points,event,of,message\n";
+
+static void add_field(fy_text *to, const char *text, char after)
+{
+    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
+    if (quoted) fy_text_add(to, "\"", 1);
+    for (const char *p = text; *p; p++) {
+        if (*p == '"') fy_text_add(to, "\"", 1);
+        fy_text_add(to, p, 1);
+    }
+    if (quoted) fy_text_add(to, "\"", 1);
+    fy_text_add(to, &after, 1);
+}
+
+static void add_number(fy_text *to, double n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.10g", n);
+    add_field(to, text, ',');
+}
+
+void class_row_add(fy_text *to, const class_row *r)
+{
+    char event[24] = "";
+    if (r->event >= 0) snprintf(event, sizeof event, "%" PRId64, r->event);
+    add_field(to, r->student, ',');
+    add_field(to, r->lesson, ',');
+    add_field(to, r->check, ',');
+    add_number(to, r->points);
+    add_field(to, event, ',');
+    add_number(to, r->of);
+    add_field(to, r->message, '\n');
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------- */
+
+/* Cuts a record into its fields, in place; returns where the next one begins, NULL if this one is not complete. */
+static char *cut(char *at, char *fields[FIELDS], int *count)
+{
+    for (*count = 0;; at++) {
+        char *to = at;
+        bool quoted = *at == '"';
+        if (*count < FIELDS) fields[*count] = to;
+        (*count)++;
+        at += quoted;
+        while (*at && (quoted || !strchr(",\r\n", *at))) {
+            if (quoted && *at == '"' && *++at != '"') quoted = false;
+            else *to++ = *at++;
+        }
+        if (!*at) return NULL;
+        char end = *at;
+        *to = '\0';
+        if (end == '\r' && at[1] == '\n') at++, end = '\n';
+        if (end == '\n') return at + 1;
+        if (end != ',') return NULL;
+    }
+}
+
+static class_row row_of(char *fields[FIELDS])
+{
+    return (class_row){.student = memory_copy(fields[0], "the rows"),
+                       .lesson = memory_copy(fields[1], "the rows"),
+                       .check = memory_copy(fields[2], "the rows"),
+                       .points = strtod(fields[3], NULL),
+                       .event = *fields[4] ? strtoll(fields[4], NULL, 10) : -1,
+                       .of = strtod(fields[5], NULL),
+                       .message = memory_copy(fields[6], "the rows")};
+}
+
+static void free_row(class_row *r) { free(r->student), free(r->lesson), free(r->check), free(r->message); }
+
+/* A submission whose last row is missing was being written when the run was killed: it is graded again. */
+static void drop_incomplete(class_rows *rows)
+{
+    int complete = 0;
+    for (int i = 0, from = 0; i < rows->count; i++) {
+        const class_row *r = &rows->list[i], *next = i + 1 < rows->count ? r + 1 : NULL;
+        bool is_total = !strcmp(r->check, "total");
+        bool ends = is_total || !next || strcmp(next->student, r->student) != 0 || strcmp(next->lesson, r->lesson) != 0;
+        if (!ends) continue;
+        for (int k = from; k <= i; k++) {
+            if (is_total) rows->list[complete++] = rows->list[k];
+            else free_row(&rows->list[k]);
+        }
+        from = i + 1;
+    }
+    rows->count = complete;
+}
+
+bool class_rows_read(class_rows *rows, const char *path, char *err, size_t room)
+{
+    char *fields[FIELDS] = {0}, *text = file_read(path, NULL);
+    int count = 0, line = 1;
+    bool ok = true;
+    *rows = (class_rows){0};
+    if (!text && errno != ENOENT) snprintf(err, room, "cannot read %s: %s", path, strerror(errno));
+    if (!text) return errno == ENOENT;
+    size_t header = sizeof class_header - 2;
+    for (char *at = text, *next; ok && *at; at = next, line++) {
+        bool is_header = !strncmp(at, class_header, header);
+        next = cut(at, fields, &count);
+        if (!next) break; /* cut short: the record is not complete */
+        ok = count == FIELDS && (line > 1 || is_header);
+        if (!ok || is_header) continue;
+        rows->list = memory_realloc(rows->list, (size_t)rows->count + 1, sizeof *rows->list, "the rows");
+        rows->list[rows->count++] = row_of(fields);
+    }
+    free(text);
+    if (!ok)
+        snprintf(err, room, "%s: record %d is not of a class: name another file with --csv, or remove this one", path,
+                 line - 1);
+    if (!ok) class_rows_free(rows);
+    else drop_incomplete(rows);
+    return ok;
+}
+
+/* By student and lesson; a submission's rows stay in their order. */
+static int in_order(const void *a, const void *b)
+{
+    const class_row *x = a, *y = b;
+    int by_student = strcmp(x->student, y->student), by_lesson = strcmp(x->lesson, y->lesson);
+    return by_student ? by_student : by_lesson ? by_lesson : x->at - y->at;
+}
+
+bool class_rows_write(class_rows *rows, const char *path)
+{
+    fy_text text = {0};
+    for (int i = 0; i < rows->count; i++) rows->list[i].at = i;
+    if (rows->count) qsort(rows->list, (size_t)rows->count, sizeof *rows->list, in_order);
+    fy_text_add(&text, class_header, strlen(class_header));
+    for (int i = 0; i < rows->count; i++) class_row_add(&text, &rows->list[i]);
+    if (text.lost) memory_fail("the rows of a class");
+    bool ok = file_write(path, text.data, text.size);
+    free(text.data);
+    return ok;
+}
+
+bool class_rows_have(const class_rows *rows, const char *student, const char *lesson)
+{
+    for (int i = 0; i < rows->count; i++)
+        if (!strcmp(rows->list[i].student, student) && !strcmp(rows->list[i].lesson, lesson)) return true;
+    return false;
+}
+
+void class_rows_free(class_rows *rows)
+{
+    for (int i = 0; i < rows->count; i++) free_row(&rows->list[i]);
+    free(rows->list);
+    *rows = (class_rows){0};
+}

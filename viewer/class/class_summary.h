@@ -1,0 +1,18 @@
+/* class_summary.h: what a teacher wants to know of a graded class: results, checks that many fail, files that are
+ * alike. */
+#ifndef FERRY_CLASS_SUMMARY_H
+#define FERRY_CLASS_SUMMARY_H
+
+#include <stdio.h>
+
+#include "class_rows.h"
+#include "submissions.h"
+
+void class_summary(FILE *to, const class_rows *rows, const submissions *all);
+/* Prints the students whose files for a lesson have the same text, spaces aside, unless it is that of the starter or of
+ * the solution. Returns how many such groups. */
+int class_alike(FILE *to, const home *h, const submissions *all);
+/* Appends a test suite per submission, in the XML that build servers read: a test a check. */
+void class_junit(fy_text *to, const class_rows *rows);
+
+#endif

@@ -1,0 +1,225 @@
+/* grade_class.c: worker processes that take one submission after the other. Each builds and runs it in a folder of its
+ * own, and appends its rows with one write. */
+#define _GNU_SOURCE 1
+
+#include "grade_class.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pwd.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "run.h"
+
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+static void add_row(fy_text *to, const char *student, const lesson *l, const char *check, double points, double of,
+                    int64_t event, const char *message)
+{
+    char *texts[4] = {memory_copy(student, "a row"), memory_copy(l->id, "a row"), memory_copy(check, "a row"),
+                      memory_copy(message, "a row")};
+    class_row_add(to, &(class_row){texts[0], texts[1], texts[2], texts[3], points, of, event, 0});
+    for (int i = 0; i < 4; i++) free(texts[i]);
+}
+
+void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p, const outcome *out)
+{
+    double sum = 0, total = points_total(p, l->id);
+    int n = out->graded ? out->verdict.checks : 0;
+    bool held = out->end == RUN_PASSED || !out->second; /* the second run counts where the first one has passed */
+    for (int i = 0; i < n && i < VERDICT_CHECKS; i++) {
+        const struct verdict_check *c = &out->verdict.check[i];
+        double of = points_of(p, l->id, c->name), earned = c->pass ? of : 0;
+        sum += earned;
+        add_row(to, student, l, c->name, earned, of, c->seq, c->pass ? "" : c->message);
+    }
+    bool stopped = n && out->end != RUN_PASSED && strcmp(out->message, verdict_message(&out->verdict)) != 0;
+    if (!n || !held || stopped) add_row(to, student, l, held ? "ran" : "other-inputs", 0, 0, out->seq, out->message);
+    add_row(to, student, l, "total", sum, total, -1, out->end == RUN_PASSED ? "passed" : "failed");
+}
+
+/* ---- one submission ----------------------------------------------------------------------------------------- */
+
+/* Makes FOLDER/my/ID.c, a copy, with the headers beside it; and the folders of the build. */
+static bool lay_out(const class_options *o, const submission *s, const char *folder, home *h)
+{
+    char command_path[PATH_ROOM];
+    size_t size;
+    *h = *o->home;
+    h->made_apart = false;
+    snprintf(h->beside, sizeof h->beside, "%s", folder);
+    snprintf(h->my, sizeof h->my, "%.2900s/my", folder);
+    snprintf(h->made, sizeof h->made, "%.2900s/made", folder);
+    char *text = file_read(s->path, &size);
+    snprintf(command_path, sizeof command_path, "%.2900s/%s.c", h->my, s->lesson->id);
+    bool ok = text && folder_make(h->my) && folder_make(h->made) && file_write(command_path, text, size);
+    free(text);
+    if (ok && o->as_user)
+        ok = chmod(folder, 0711) == 0 && chown(h->my, o->as_user, o->as_user) == 0 &&
+             chown(h->made, o->as_user, o->as_user) == 0;
+    return ok;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
+static void grade_one(const class_options *o, const submission *s, fy_text *rows)
+{
+    char folder[] = "/tmp/ferry-class-XXXXXX";
+    home h;
+    if (!s->path) {
+        add_row(rows, s->student, s->lesson, "submitted", 0, 0, -1, "no file was handed in");
+        add_row(rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
+        return;
+    }
+    if (!mkdtemp(folder) || !lay_out(o, s, folder, &h)) {
+        char message[PATH_ROOM];
+        snprintf(message, sizeof message, "cannot copy %.900s: %s", s->path, strerror(errno));
+        add_row(rows, s->student, s->lesson, "ran", 0, 0, -1, message);
+        add_row(rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
+    } else {
+        outcome out;
+        run_options how = {.home = &h,
+                           .lesson = s->lesson,
+                           .grade = true,
+                           .unrecorded = true,
+                           .seed = student_seed(&o->secret, s->student, s->lesson->id, 1),
+                           .second_seed = student_seed(&o->secret, s->student, s->lesson->id, 2),
+                           .limits = {.seconds = o->seconds},
+                           .as_user = o->as_user,
+                           .stop_fd = -1};
+        run(&how, &out);
+        submission_rows(rows, s->student, s->lesson, o->points, &out);
+        outcome_free(&out);
+    }
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- the workers --------------------------------------------------------------------------------------------- */
+
+typedef struct work {
+    atomic_int next;   /* of the submissions that are left */
+    int doing[64];     /* by worker: the one in hand, from 1; 0: none */
+    atomic_int broken; /* errno of a failed write */
+} work;
+
+enum { MOST_JOBS = 64 };
+
+static bool append(int fd, const fy_text *rows)
+{
+    ssize_t n = rows->size ? write(fd, rows->data, rows->size) : 0; /* O_APPEND: whole, whoever writes as well */
+    if (n != (ssize_t)rows->size && n >= 0) errno = ENOSPC;
+    return n == (ssize_t)rows->size;
+}
+
+static _Noreturn void work_on(const class_options *o, const submissions *all, const int *left, int count, work *w,
+                              int me, int fd)
+{
+    for (int i; !atomic_load(&w->broken) && (i = atomic_fetch_add(&w->next, 1)) < count;) {
+        fy_text rows = {0};
+        w->doing[me] = left[i] + 1;
+        grade_one(o, &all->list[left[i]], &rows);
+        if (rows.lost) memory_fail("the rows of a class");
+        if (!append(fd, &rows)) atomic_store(&w->broken, errno);
+        free(rows.data);
+        w->doing[me] = 0;
+    }
+    _exit(0);
+}
+
+static pid_t start_worker(const class_options *o, const submissions *all, const int *left, int count, work *w, int me,
+                          int fd)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) work_on(o, all, left, count, w, me, fd);
+    return pid;
+}
+
+/* A worker that died in the middle: its submission gets a row, and another worker goes on. */
+static void bury(const class_options *o, const submissions *all, work *w, int me, int fd)
+{
+    if (!w->doing[me]) return;
+    const submission *s = &all->list[w->doing[me] - 1];
+    fy_text rows = {0};
+    add_row(&rows, s->student, s->lesson, "ran", 0, 0, -1, "the process that graded it died: grade it by hand");
+    add_row(&rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
+    if (!append(fd, &rows)) atomic_store(&w->broken, errno);
+    free(rows.data);
+    w->doing[me] = 0;
+}
+
+static void supervise(const class_options *o, const submissions *all, const int *left, int count, work *w, int jobs,
+                      int fd)
+{
+    pid_t pids[MOST_JOBS];
+    int running = 0;
+    for (int i = 0; i < jobs; i++) running += (pids[i] = start_worker(o, all, left, count, w, i, fd)) > 0;
+    if (!running) atomic_store(&w->broken, errno);
+    while (running > 0) {
+        int status, me = 0;
+        pid_t ended = wait(&status);
+        if (ended < 0 && errno == EINTR) continue;
+        if (ended < 0) return;
+        while (me < jobs && pids[me] != ended) me++;
+        if (me == jobs) continue;
+        running--;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+        bury(o, all, w, me, fd);
+        running += (pids[me] = start_worker(o, all, left, count, w, me, fd)) > 0;
+    }
+}
+
+bool grade_class(const class_options *o, const submissions *all, class_rows *done, char *err, size_t room)
+{
+    int *left = memory_zeroed((size_t)all->count + 1, sizeof *left, "the submissions"), count = 0;
+    for (int i = 0; i < all->count; i++)
+        if (!class_rows_have(done, all->list[i].student, all->list[i].lesson->id)) left[count++] = i;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    int jobs = o->jobs > 0 ? o->jobs : cpus > 0 ? (int)cpus : 1;
+    if (jobs > MOST_JOBS) jobs = MOST_JOBS;
+    if (jobs > count) jobs = count;
+    work *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool ready = w != MAP_FAILED && class_rows_write(done, o->csv); /* without what a killed run has left unfinished */
+    int fd = ready ? open(o->csv, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    if (fd >= 0 && count) supervise(o, all, left, count, w, jobs, fd);
+    int broken = fd < 0 ? errno : atomic_load(&w->broken);
+    if (broken)
+        snprintf(err, room, "cannot write %s: %s; what is in it counts: start again to go on", o->csv,
+                 strerror(broken));
+    if (fd >= 0) close(fd);
+    if (w != MAP_FAILED) munmap(w, sizeof *w);
+    free(left);
+    return !broken;
+}
+
+/* ---- protections ---------------------------------------------------------------------------------------------- */
+
+unsigned class_user(void)
+{
+    const struct passwd *nobody = geteuid() == 0 ? getpwnam("nobody") : NULL;
+    return nobody ? nobody->pw_uid : 0;
+}
+
+void class_protections(const class_options *o, char *out, size_t room)
+{
+    child_limits l = child_default_limits();
+    double seconds = o->seconds > 0 ? o->seconds : l.seconds;
+    const char *user = o->as_user ? "as another user (nobody), who cannot gain rights"
+                                  : "as you: only root can run them as another user";
+    const char *network = o->as_user && child_can_unplug() ? "without network" : "with network";
+    snprintf(out, room, "each program has %g s, %zu MiB, %d processes; it runs %s, %s", seconds, l.memory >> 20,
+             l.processes, user, network);
+}

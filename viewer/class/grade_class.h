@@ -1,0 +1,35 @@
+/* grade_class.h: grades the submissions of a class, several at once. */
+#ifndef FERRY_GRADE_CLASS_H
+#define FERRY_GRADE_CLASS_H
+
+#include "class_rows.h"
+#include "points.h"
+#include "student_seed.h"
+#include "submissions.h"
+
+typedef struct class_options {
+    const home *home;
+    points_table *points;
+    class_secret secret;
+    double seconds;   /* wall time of a program; 0: the default */
+    int jobs;         /* submissions at once; 0: as many as there are processors */
+    unsigned as_user; /* 0: nobody else */
+    const char *csv;  /* where rows are appended as they come */
+} class_options;
+
+/* As which user submissions run: that of "nobody" if this is root, else 0. */
+unsigned class_user(void);
+/* "10 s, 2048 MiB, 64 processes; as another user (nobody); without network": what holds a submission here. */
+void class_protections(const class_options *o, char *out, size_t room);
+
+/* Grades those that `done` does not have; each submission's rows are appended to the CSV file when it is graded. A
+ * submission that brings its process down gets the row of an error, and the rest goes on. False, with the reason in
+ * err, if none can be graded: no process, the file cannot be written. */
+bool grade_class(const class_options *o, const submissions *all, class_rows *done, char *err, size_t room);
+
+/* The rows of one submission that was judged; the last is "total". */
+struct outcome;
+void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p,
+                     const struct outcome *out);
+
+#endif

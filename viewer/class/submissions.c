@@ -1,0 +1,113 @@
+/* submissions.c: see submissions.h. */
+#include "submissions.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "memory.h"
+
+static bool is_student(const struct dirent *e, const char *folder)
+{
+    char path[PATH_ROOM];
+    struct stat st;
+    snprintf(path, sizeof path, "%.2500s/%s", folder, e->d_name);
+    return e->d_name[0] != '.' && lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* The names of the students' folders, sorted; NULL-terminated. NULL: the folder cannot be read. */
+static char **students_of(const char *folder, int *count)
+{
+    DIR *dir = opendir(folder);
+    char **names = dir ? memory_zeroed(1, sizeof *names, "the students") : NULL;
+    *count = 0;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (!is_student(e, folder)) continue;
+        names = memory_realloc(names, (size_t)*count + 2, sizeof *names, "the students");
+        names[(*count)++] = memory_copy(e->d_name, "the students");
+        names[*count] = NULL;
+    }
+    if (dir) closedir(dir);
+    if (names) qsort(names, (size_t)*count, sizeof *names, by_name);
+    return names;
+}
+
+/* The student's file for a lesson: a plain one, no link out of the folder. NULL: none. */
+static char *file_of(const char *folder, const char *student, const lesson *l)
+{
+    static const char *const below[] = {"", "my/"};
+    char path[PATH_ROOM];
+    struct stat st;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%.2000s/%.255s/%s%s.c", folder, student, below[i], l->id);
+        if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) return memory_copy(path, "a submission");
+    }
+    return NULL;
+}
+
+static void add(submissions *s, const char *student, const lesson *l, char *path)
+{
+    s->list = memory_realloc(s->list, (size_t)s->count + 1, sizeof *s->list, "the submissions");
+    s->list[s->count++] = (submission){memory_copy(student, "a submission"), l, path};
+}
+
+static void add_student(submissions *s, const catalogue *c, const char *folder, const char *student, const bool *asked)
+{
+    for (int i = 0; i < c->count; i++)
+        if (asked[i]) add(s, student, &c->lessons[i], file_of(folder, student, &c->lessons[i]));
+}
+
+bool submissions_open(submissions *s, const catalogue *c, const char *folder, char *err, size_t room)
+{
+    *s = (submissions){0};
+    char **names = students_of(folder, &s->students);
+    if (!names) {
+        snprintf(err, room, "cannot read %s: %s", folder, strerror(errno));
+        return false;
+    }
+    bool *asked = memory_zeroed((size_t)c->count, sizeof *asked, "the submissions");
+    bool any = false;
+    for (int n = 0; names[n]; n++)
+        for (int i = 0; i < c->count; i++) {
+            char *path = file_of(folder, names[n], &c->lessons[i]);
+            asked[i] |= path != NULL;
+            any |= path != NULL;
+            free(path);
+        }
+    for (int n = 0; names[n]; n++) {
+        add_student(s, c, folder, names[n], asked);
+        free(names[n]);
+    }
+    free(names);
+    free(asked);
+    if (!any)
+        snprintf(err, room, "no submission in %s; it holds a folder for each student, with files like STUDENT/%s.c",
+                 folder, c->lessons[0].id);
+    return any;
+}
+
+void submissions_shard(submissions *s, int part, int parts)
+{
+    int kept = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (i % parts == part - 1) {
+            s->list[kept++] = s->list[i];
+        } else {
+            free(s->list[i].student);
+            free(s->list[i].path);
+        }
+    }
+    s->count = kept;
+}
+
+void submissions_close(submissions *s)
+{
+    for (int i = 0; i < s->count; i++) free(s->list[i].student), free(s->list[i].path);
+    free(s->list);
+    *s = (submissions){0};
+}

@@ -1,0 +1,26 @@
+/* submissions.h: what a class has handed in: a folder for each student, with files named by lesson:
+ * DIR/STUDENT/01-where-am-i.c, or DIR/STUDENT/my/01-where-am-i.c. */
+#ifndef FERRY_SUBMISSIONS_H
+#define FERRY_SUBMISSIONS_H
+
+#include "lesson.h"
+
+typedef struct submission {
+    char *student; /* the folder's name */
+    const lesson *lesson;
+    char *path; /* of the file; NULL: not handed in */
+} submission;
+
+typedef struct submissions {
+    submission *list; /* by student, then in the order of the lessons */
+    int count, students;
+} submissions;
+
+/* Every student with every lesson of which at least one file was handed in. Hidden folders and links are left out. The
+ * catalogue must outlive it. False, with the reason in err: no folder, no student, no file. */
+bool submissions_open(submissions *s, const catalogue *c, const char *folder, char *err, size_t room);
+/* Keeps shard `part` of `parts` (1 ... parts): each has about as many, whoever asks. */
+void submissions_shard(submissions *s, int part, int parts);
+void submissions_close(submissions *s);
+
+#endif

@@ -1,0 +1,101 @@
+/* cmd_class.c: `ferry grade-class`: grades the files of a class into a table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "class_summary.h"
+#include "command.h"
+#include "grade_class.h"
+
+/* "2/8": part 2 of 8. */
+static bool read_shard(const char *text, int *part, int *parts)
+{
+    char after;
+    *part = *parts = 1;
+    if (!text) return true;
+    return sscanf(text, "%d/%d%c", part, parts, &after) == 2 && *parts >= 1 && *parts <= 10000 && *part >= 1 &&
+           *part <= *parts;
+}
+
+static bool write_junit(const char *path, const class_rows *rows)
+{
+    fy_text xml = {0};
+    char message[PATH_ROOM + 64];
+    class_junit(&xml, rows);
+    bool ok = !xml.lost && file_write(path, xml.data, xml.size);
+    if (!ok) {
+        snprintf(message, sizeof message, "cannot write %s", path);
+        command_error(message);
+    }
+    free(xml.data);
+    return ok;
+}
+
+static bool grade(const class_options *how, const submissions *all, const options *o)
+{
+    char err[PATH_ROOM + 256] = "", words[300];
+    class_rows rows = {0};
+    bool ok = class_rows_read(&rows, how->csv, err, sizeof err);
+    class_protections(how, words, sizeof words);
+    printf("%s\n", words);
+    if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);
+    fflush(stdout);
+    ok = ok && grade_class(how, all, &rows, err, sizeof err);
+    class_rows_free(&rows);
+    ok = ok && class_rows_read(&rows, how->csv, err, sizeof err);
+    if (ok && !class_rows_write(&rows, how->csv)) {
+        snprintf(err, sizeof err, "cannot write %s", how->csv);
+        ok = false;
+    }
+    if (!ok) command_error(err);
+    if (ok) {
+        class_summary(stdout, &rows, all);
+        class_alike(stdout, how->home, all);
+        ok = !o->junit || write_junit(o->junit, &rows);
+    }
+    class_rows_free(&rows);
+    return ok;
+}
+
+static bool grade_folder(const lesson_env *s, const options *o, int part, int parts)
+{
+    char err[PATH_ROOM + 256], path[PATH_ROOM];
+    submissions all;
+    snprintf(path, sizeof path, "%.3000s/points.json", s->home.lessons);
+    class_options how = {.home = &s->home,
+                         .seconds = o->seconds,
+                         .jobs = o->jobs,
+                         .as_user = class_user(),
+                         .csv = o->csv ? o->csv : "class.csv"};
+    how.points = points_open(o->points ? o->points : path, err, sizeof err);
+    bool ok = how.points && class_secret_open(&how.secret, o->secret, err, sizeof err) &&
+              submissions_open(&all, &s->catalogue, o->word[0], err, sizeof err);
+    if (!ok) {
+        command_error(err);
+    } else {
+        submissions_shard(&all, part, parts);
+        ok = grade(&how, &all, o);
+        submissions_close(&all);
+    }
+    points_close(how.points);
+    return ok;
+}
+
+int command_grade_class(const command *c, int argc, char **argv)
+{
+    options o;
+    lesson_env s;
+    int part, parts;
+    if (!options_read(&o, c, argc, argv, "--csv --jobs --junit --points --secret --seconds --shard", 1))
+        return USAGE_ERROR;
+    if (!o.word[0] || !read_shard(o.shard, &part, &parts)) {
+        if (o.word[0]) fprintf(stderr, "ferry %s: --shard '%s' must be like 2/8: part 2 of 8\n", c->name, o.shard);
+        fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
+        return USAGE_ERROR;
+    }
+    if (!lessons_open(&s)) return NOT_PASSED;
+    bool ok = grade_folder(&s, &o, part, parts);
+    lessons_close(&s);
+    return ok ? FINE : NOT_PASSED;
+}
