@@ -16,8 +16,8 @@ static bool check_numbers(grading *g)
 {
     grade_array a = grade_given(g, "first"), b = grade_given(g, "second"), w = grade_given(g, "w");
     int64_t columns = w.shape[0], shape[2] = {columns, 1};
-    bool fit = a.ndim == 2 && b.ndim == 2 && w.ndim == 2 && w.shape[1] == 1 && a.shape[1] == columns &&
-               b.shape[1] == columns;
+    bool fit =
+        a.ndim == 2 && b.ndim == 2 && w.ndim == 2 && w.shape[1] == 1 && a.shape[1] == columns && b.shape[1] == columns;
     double *want = fit ? grade_numbers(g, columns) : NULL;
     if (want) add_gradient(a, w, want), add_gradient(b, w, want);
     return check_values(g, "g", want, 2, shape);
