@@ -9,7 +9,7 @@
 
 #include "lesson_folders.h"
 
-enum { LESSONS = 9 };
+enum { LESSONS = 10 };
 
 static void every_lesson_folder_has_a_check_and_a_place(void **state)
 {
