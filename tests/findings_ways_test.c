@@ -48,6 +48,33 @@ static void types_change_on_the_wrong_side(void **state)
            {"converts-late", the_card_needs_the_wide_one, 0, NULL});
 }
 
+static void narrowed_at_home(void)
+{
+    fy_tensor *wide = fy_to(fy_to(fy_to(on_host(4096), FY_UINT8), CARD), FY_FLOAT32);
+    fy_print(fy_to(fy_mul(wide, 2), "cpu", .dtype = FY_UINT8));
+}
+
+static void expect_fix(void (*run)(void), const char *fix)
+{
+    char path[64], err[256];
+    findings f;
+    snprintf(path, sizeof path, "/tmp/ferry-fix-%d.jsonl", (int)getpid());
+    record_program(&(explained){"converts-late", run, 1, NULL}, path);
+    assert_true(findings_of_file(&f, path, err, sizeof err));
+    unlink(path);
+    assert_non_null(finding_of(&f, "converts-late", 0));
+    assert_string_equal(finding_of(&f, "converts-late", 0)->fix, fix);
+    findings_free(&f);
+}
+
+static void the_fix_names_the_dtype_and_the_device(void **state)
+{
+    (void)state;
+    expect_fix(widened_by_the_copy, "copy first, then convert: fy_to(fy_to(x, \"cuda\"), FY_FLOAT32)");
+    expect_fix(narrowed_behind_it, "convert first, then copy: fy_to(fy_to(x, FY_FLOAT16), \"cuda\")");
+    expect_fix(narrowed_at_home, "convert first, then copy: fy_to(fy_to(x, FY_UINT8), \"cpu\")");
+}
+
 /* ---- made on the host, then moved ---- */
 
 static void zeros_then_moved(void) { fy_item(fy_sum(fy_to(fy_zeros((64)), CARD))); /* HERE */ }
@@ -221,7 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_change_on_the_wrong_side), cmocka_unit_test(made_on_the_host_for_the_card),
         cmocka_unit_test(page_locked_for_a_single_trip),  cmocka_unit_test(page_locked_again_and_again),
-        cmocka_unit_test(non_blocking_that_blocks),
+        cmocka_unit_test(non_blocking_that_blocks),       cmocka_unit_test(the_fix_names_the_dtype_and_the_device),
     };
     return cmocka_run_group_tests_name("findings_ways", tests, NULL, NULL);
 }

@@ -444,7 +444,7 @@ static const misconception all[] = {
     {21, "made-and-moved-is-made-there", "creating a tensor and moving it is the same as creating it there",
      "the host creates it first, and then it is copied", made_and_moved_is_made_there},
     {22, "to-picks-the-cheap-order", "fy_to with a dtype and a device picks the cheaper order",
-     "it may convert first, and copy four times the bytes", to_picks_the_cheap_order},
+     "a blocking copy converts on the CPU, and may carry four times the bytes", to_picks_the_cheap_order},
     {23, "cuda-is-cuda-0", "\"cuda\" is the card \"cuda:0\"", "it is the thread's current card", cuda_is_cuda_0},
     {24, "checkpoint-loads-here", "a checkpoint loads on the current device",
      "it loads on the device that it was saved from", checkpoint_loads_here},

@@ -3,9 +3,12 @@
 #include "event.h"
 #include "findings_history.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "memory.h"
+#include "record_fields.h"
 
 /* The act that wrote the source of copy i, if these two are the only accesses to it; -1. */
 static int sole_maker(const history *h, int i)
@@ -30,15 +33,29 @@ static bool cast_sizes(const history *h, const act *a, int64_t *before, int64_t 
     return *before && *after;
 }
 
-static void too_wide(findings *f, const history *h, int i, int site, int64_t fewer, const char *fix)
+/* The dtype that a cast makes, as a program names it: "FY_UINT8". */
+static const char *dtype_made(const history *h, const act *cast, char out[24])
+{
+    int n = snprintf(out, 24, "FY_%s", fy_word_name(h->tensors[h->uses[cast->first_use + 1].tensor].dtype));
+    for (int i = 0; i < n && i < 23; i++) out[i] = (char)toupper((unsigned char)out[i]);
+    return out;
+}
+
+/* Copy i was followed by the cast (narrows), or came after it, and should have been the other way round. */
+static void too_wide(findings *f, const history *h, int i, const act *cast, bool narrows, int64_t fewer)
 {
     const act *c = &h->acts[i];
+    int site = narrows ? cast->site : c->site;
     int64_t work = c->completed ? c->end - c->start - (c->overhead < c->end - c->start ? c->overhead : 0) : 0;
     finding *x = found(f, h, site, i, c->bytes ? (int64_t)((double)work * (double)fewer / (double)c->bytes) : 0, fewer);
     if (!x || x->times > 1) return;
     say_what(x, "%lld bytes were copied where %lld suffice: the dtype was converted on the wrong side of the copy.",
              (long long)c->bytes, (long long)(c->bytes - fewer));
-    say_fix(x, "%s", fix);
+    char dtype[24];
+    const char *to = c->dir == FY_WORD_h2d ? "cuda" : "cpu";
+    dtype_made(h, cast, dtype);
+    if (narrows) say_fix(x, "convert first, then copy: fy_to(fy_to(x, %s), \"%s\")", dtype, to);
+    else say_fix(x, "copy first, then convert: fy_to(fy_to(x, \"%s\"), %s)", to, dtype);
 }
 
 static void check_conversion(findings *f, const history *h, int i)
@@ -47,14 +64,12 @@ static void check_conversion(findings *f, const history *h, int i)
     int64_t before, after;
     int maker = sole_maker(h, i), to = c->dst.storage;
     if (maker >= 0 && cast_sizes(h, &h->acts[maker], &before, &after) && before < after)
-        too_wide(f, h, i, c->site, c->bytes - c->bytes / after * before,
-                 "copy first, then convert: fy_to(fy_to(x, \"cuda\"), FY_FLOAT32)");
+        too_wide(f, h, i, &h->acts[maker], false, c->bytes - c->bytes / after * before);
     if (to < 0 || h->storages[to].touches != 2 || h->storages[to].first_touch != i || h->storages[to].opened >= 0)
         return;
     const act *next = &h->acts[h->storages[to].last_touch];
     if (cast_sizes(h, next, &before, &after) && before > after && h->storages[to].last_read > i)
-        too_wide(f, h, i, next->site, c->bytes - c->bytes / before * after,
-                 "convert first, then copy: fy_to(fy_to(x, FY_FLOAT16), \"cuda\")");
+        too_wide(f, h, i, next, true, c->bytes - c->bytes / before * after);
 }
 
 void rule_converts_late(findings *f, const history *h)
