@@ -29,18 +29,31 @@ static const char *at_line(grading *g, const fy_event *e)
     return e->line ? grade_say(g, " at line %u", e->line) : "";
 }
 
+/* fy_pin_memory clones into page-locked memory; fy_clone does not. */
+static bool is_pinning(const grading *g, const fy_event *op)
+{
+    fy_use out;
+    if (!fy_event_is(op, op->is.op.name, "clone") || !fy_event_use(op, op->is.op.out, 0, &out)) return false;
+    const fy_event *alloc = storage_birth(g, out.storage);
+    return alloc && alloc->is.alloc.mem == FY_WORD_pinned;
+}
+
 const char *grade_where(grading *g, const fy_event *e)
 {
     const fy_ev_copy *copy = &e->is.copy;
     if (e->kind == FY_KIND_op) { /* fill and cast are not calls that a learner wrote */
         const char *op = grade_text(g, e, e->is.op.name), *call = !strcmp(op, "fill")   ? "the tensor created"
                                                                   : !strcmp(op, "cast") ? "the dtype conversion"
+                                                                  : is_pinning(g, e)    ? "fy_pin_memory"
                                                                                         : grade_say(g, "fy_%s", op);
         return grade_say(g, "%s%s", call, at_line(g, e));
     }
     if (e->kind == FY_KIND_copy)
         return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)copy->bytes,
                          grade_device(g, copy->src.device), grade_device(g, copy->dst.device));
+    if (e->kind == FY_KIND_alloc)
+        return grade_say(g, "the %smemory allocated%s", e->is.alloc.mem == FY_WORD_pinned ? "page-locked " : "",
+                         at_line(g, e));
     return grade_say(g, "the %s event%s", fy_kind_name(e->kind), at_line(g, e));
 }
 
@@ -185,7 +198,8 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given)
 {
     const char *name = "ran-on-the-card", *want = "every operation on the card";
     const fy_event *a = grade_answer(g, answer).event;
-    const fy_event *off = next_event(g, NULL, op, has_operands(it) && leads_to(g, it, a) && !is_on_card(is->device));
+    const fy_event *off = next_event(
+        g, NULL, op, has_operands(it) && leads_to(g, it, a) && !is_on_card(is->device) && !is_pinning(g, it));
     if (off)
         return check(g, name, false, off, want,
                      grade_say(g, "%s ran on %s", grade_where(g, off), grade_device(g, off->is.op.device)),

@@ -138,7 +138,7 @@ bool check_answered(grading *g, const char *answer);
  * not fit the lesson: the check then fails and says so. */
 bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape);
 /* "ran-on-the-card": the answer was computed from the input `given`, and every op with operands that contributed to it
- * ran on a card. */
+ * ran on a card; fy_pin_memory, which fills page-locked memory, may run on the CPU. */
 bool check_ran_on_card(grading *g, const char *answer, const char *given);
 /* "computed-by-ferry": at least `least` ops with operands ran on a card and contributed to the answer, each of `ops`
  * ("matmul add") among them; and the program took no raw pointer (fy_data) to bytes that contributed. */
