@@ -1,0 +1,64 @@
+/* Lesson 7: copies from page-locked memory, in a stream of their own, run while the card works; only the work waits. */
+#include "grade.h"
+
+/* y: the columns' sums of relu(x / 2 + 1). */
+static bool check_numbers(grading *g)
+{
+    grade_array x = grade_given(g, "x");
+    int64_t columns = x.shape[1], shape[1] = {columns};
+    double *want = x.ndim == 2 && x.shape[0] % 4 == 0 ? grade_numbers(g, columns) : NULL;
+    for (int64_t i = 0; want && i < x.count; i++) want[i % columns] += x.data[i] > -2 ? x.data[i] / 2 + 1 : 0;
+    return check_values(g, "y", want, 1, shape);
+}
+
+static const fy_event *completion_of(grading *g, uint32_t id) { return next_event(g, NULL, complete, is->id == id); }
+
+/* Does an operation of another stream run during the copy? */
+static bool overlaps(grading *g, const fy_event *copy)
+{
+    const fy_event *moved = completion_of(g, copy->is.copy.id);
+    each_event(g, op, op)
+    {
+        if (!moved || !is_on_card(op->is.op.device) || op->is.op.stream == copy->is.copy.stream) continue;
+        const fy_event *done = completion_of(g, op->is.op.id);
+        if (done && done->is.complete.start < moved->is.complete.end &&
+            done->is.complete.end > moved->is.complete.start)
+            return true;
+    }
+    return false;
+}
+
+static bool check_overlap(grading *g)
+{
+    const char *name = "copies-beside-work", *want = "3 copies or more while the card works";
+    const fy_event *alone = NULL;
+    int n = 0;
+    each_event(g, c, copy)
+    {
+        if (c->is.copy.dir != FY_WORD_h2d) continue;
+        if (overlaps(g, c)) n++;
+        else if (!alone || n == 0) alone = c;
+    }
+    const char *got = grade_say(g, "%d", n);
+    if (n >= 3) return check(g, name, true, NULL, want, got, "The copies ran while the card worked.");
+    return check(g, name, false, alone, want, got,
+                 grade_say(g,
+                           "Copies that ran while the card worked: %d, and the lesson wants 3. During %s the card did "
+                           "nothing else: queue the work on one part before the copy of the next.",
+                           n, grade_where(g, alone)));
+}
+
+static void judge(grading *g)
+{
+    if (!check_same_device(g) || !check_answered(g, "y")) return;
+    check_ordered(g);
+    check_numbers(g);
+    check_understood(g, "really-overlaps", "non-blocking-alone-overlaps");
+    check_ran_on_card(g, "y", "x");
+    check_computed(g, "y", "mul add relu", 13); /* three for each part, three sums at least, and the last one */
+    check_waits(g, "waits", 1);
+    check_overlap(g);
+    check_bytes(g, "few-bytes", FY_WORD_h2d, 4 * grade_given(g, "x").count);
+}
+
+const lesson_check lesson_check_07 = {"07-overlap", judge};
