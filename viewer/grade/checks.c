@@ -51,6 +51,7 @@ const char *grade_where(grading *g, const fy_event *e)
     if (e->kind == FY_KIND_copy)
         return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)copy->bytes,
                          grade_device(g, copy->src.device), grade_device(g, copy->dst.device));
+    if (e->kind == FY_KIND_mark && e->is.mark.now != FY_ABSENT) return grade_say(g, "fy_now%s", at_line(g, e));
     if (e->kind == FY_KIND_sync) return grade_say(g, "the wait%s", at_line(g, e));
     if (e->kind == FY_KIND_alloc)
         return grade_say(g, "the %smemory allocated%s", e->is.alloc.mem == FY_WORD_pinned ? "page-locked " : "",
