@@ -1,0 +1,14 @@
+// Challenge, to watch: three pictures, one at a time, by someone who wants to see each number at once.
+#include <ferry.h>
+#include <stdio.h>
+
+int main(void)
+{
+    fy_tensor *pixels = fy_full((3, 4096), 9, .dtype = FY_UINT8);
+
+    for (int i = 0; i < 3; i++) {
+        fy_tensor *picture = fy_to(fy_narrow(pixels, 0, i, 1), FY_FLOAT32);
+        fy_tensor *there = fy_to(picture, "cuda");
+        printf("picture %d: %g\n", i, fy_item(fy_mean(there)));
+    }
+}
