@@ -56,6 +56,7 @@ const char *grade_where(grading *g, const fy_event *e)
     if (e->kind == FY_KIND_alloc)
         return grade_say(g, "the %smemory allocated%s", e->is.alloc.mem == FY_WORD_pinned ? "page-locked " : "",
                          at_line(g, e));
+    if (e->kind == FY_KIND_error) return grade_say(g, "the error%s", at_line(g, e));
     return grade_say(g, "the %s event%s", fy_kind_name(e->kind), at_line(g, e));
 }
 

@@ -25,8 +25,8 @@ static bool limit(grading *g, const char *name, const fy_event *over, const char
     if (over)
         words = grade_say(g, "%c%s: %s, and the limit is %s. It is exceeded by %s.", what[0] - 'a' + 'A', what + 1,
                           used_text, most_text, grade_where(g, over));
-    bool pass = check(g, name, !over, over, grade_say(g, "%s %s allowed", most_text, what),
-                      grade_say(g, "%s %s", used_text, what), words);
+    bool pass = check(g, name, !over, over, grade_say(g, "%" PRId64 " %s allowed", most, what),
+                      grade_say(g, "%" PRId64 " %s", used, what), words);
     check_is_limit(g, what, (double)most, (double)used);
     return pass;
 }
@@ -102,13 +102,36 @@ bool check_peak(grading *g, const char *name, uint8_t device, int64_t most)
                  true);
 }
 
+/* The allocation of the largest tensor that is there when `last` happens; NULL: none is. */
+static const fy_event *largest_at(grading *g, uint8_t device, const fy_event *last)
+{
+    const fy_event *largest = NULL;
+    each_event(g, a, alloc)
+    {
+        bool counts = a->is.alloc.device == device && a->seq < last->seq;
+        if (!counts || (largest && a->is.alloc.bytes <= largest->is.alloc.bytes)) continue;
+        if (!next_event(g, a, free, is->storage == a->is.alloc.storage && it->seq < last->seq)) largest = a;
+    }
+    return largest;
+}
+
 bool check_left(grading *g, const char *name, uint8_t device, const char *answer, int64_t most)
 {
     int64_t peak;
     const fy_event *at, *submitted = grade_answer(g, answer).event;
     int64_t left = follow_bytes(g, device, submitted, &peak, &at);
-    return limit(g, name, left > most ? submitted : NULL, grade_say(g, "bytes of %s at the end", place(device)), most,
-                 left, true);
+    const fy_event *largest = left > most ? largest_at(g, device, submitted) : NULL;
+    const char *what = grade_say(g, "bytes of %s at the end", place(device));
+    if (!largest) return limit(g, name, left > most ? submitted : NULL, what, most, left, true);
+    check(g, name, false, largest, grade_say(g, "%" PRId64 " %s allowed", most, what),
+          grade_say(g, "%" PRId64 " %s", left, what),
+          grade_say(g,
+                    "Bytes of %s when %s is submitted: %s, and the limit is %s. The largest tensor that is still there "
+                    "was made at line %d: %s.",
+                    place(device), answer, bytes_text(g, left), bytes_text(g, most), grade_line(largest),
+                    bytes_text(g, largest->is.alloc.bytes)));
+    check_is_limit(g, what, (double)most, (double)left);
+    return false;
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------- */
