@@ -1,0 +1,25 @@
+// Which line, your turn: the days of a diary, the newest first, and what each of them adds up to.
+//
+// days has a row for each day, the oldest first. The program stops with an error, at a line that
+// did nothing wrong. Find the line that caused it, and fix that one.
+#include <ferry.h>
+#include <stdlib.h>
+
+int main(void)
+{
+    fy_tensor *days = fy_to(fy_given("days"), "cuda");
+    int64_t count = fy_size(days, 0);
+
+    // --- your code ---
+    // Too late: the card is in use already, and does not wait. And an error that names its own line is still an error.
+    setenv("FERRY_LAUNCH_BLOCKING", "1", 1);
+    fy_tensor *back = fy_arange((count), .device = "cuda");
+    fy_tensor *order = fy_sub(count, back);
+    fy_tensor *newest = fy_index_select(days, 0, order);
+    fy_tensor *gains = fy_relu(newest);
+    fy_tensor *sums = fy_sum(gains, (1));
+    // --- end ---
+
+    fy_tensor *y = fy_cpu(sums);
+    fy_answer("y", y);
+}
