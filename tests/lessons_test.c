@@ -325,7 +325,9 @@ static void every_demo_shows_work_on_the_card(void **state)
 static void ask(const char *lesson, const cJSON *facts, const char *question, char *answer, size_t room)
 {
     char file[64] = "demo.c", err[256];
-    const char *colon = strchr(question, ':'), *query = colon ? colon + 1 + strspn(colon + 1, " ") : question;
+    const char *colon = question + strspn(question, "abcdefghijklmnopqrstuvwxyz_0123456789"), *query = question;
+    if (*colon == ':') query = colon + 1 + strspn(colon + 1, " ");
+    else colon = NULL; /* "count tensor device=cuda:1" names no program */
     if (colon) snprintf(file, sizeof file, "%.*s.c", (int)(colon - question), question);
     size_t size;
     char *lines = run(program_of(lesson, file), 0, fact(lesson, facts, "given"), &size);
