@@ -1,0 +1,53 @@
+/* Between cards: what one card has and the other needs goes there in one copy, past the host. */
+#include "grade.h"
+
+static bool check_numbers(grading *g)
+{
+    grade_array x = grade_given(g, "x");
+    double *want = x.data ? grade_numbers(g, x.count) : NULL;
+    for (int64_t i = 0; want && i < x.count; i++) want[i] = x.data[i] > 0 ? x.data[i] / 2 + 1 : 1;
+    return check_values(g, "y", want, x.ndim, x.shape);
+}
+
+/* The misconception, with both copies of the detour. */
+static bool check_direct(grading *g)
+{
+    const char *name = "from-card-to-card", *want = "a copy from card to card";
+    const fy_event *e = shows_misconception(g, "cards-copy-directly");
+    if (!e) return check(g, name, true, NULL, want, want, "Nothing went from card to card through the host.");
+    const fy_event *away = NULL;
+    each_event(g, c, copy) if (c->seq < e->seq && c->is.copy.dst.storage == e->is.copy.src.storage) away = c;
+    return check(g, name, false, e, want, "two copies over the bus",
+                 grade_say(g,
+                           "%lld bytes came to the host at line %d, only to leave for %s at line %d: twice over the "
+                           "bus, and your program waited for both. These two cards can copy to each other in one call.",
+                           (long long)e->is.copy.bytes, grade_line(away), grade_device(g, e->is.copy.dst.device),
+                           grade_line(e)));
+}
+
+static bool check_middle(grading *g)
+{
+    const char *name = "both-cards-work", *want = "fy_relu on cuda:1";
+    const fy_event *a = grade_answer(g, "y").event;
+    const fy_event *op = next_event(g, NULL, op, fy_event_is(it, is->name, "relu") && leads_to(g, it, a));
+    if (op && op->is.op.device == 2) return check(g, name, true, op, want, want, "Both cards did their stages.");
+    return check(g, name, false, op ? op : a, want, "not there",
+                 op ? grade_say(g, "%s ran on %s; the middle stage is the second card's.", grade_where(g, op),
+                                grade_device(g, op->is.op.device))
+                    : "The middle stage, fy_relu, did not run.");
+}
+
+static void judge(grading *g)
+{
+    if (!check_same_device(g) || !check_answered(g, "y")) return;
+    check_numbers(g);
+    check_direct(g);
+    check_ran_on_card(g, "y", "x");
+    check_middle(g);
+    check_computed(g, "y", "mul relu add", 3);
+    check_copies(g, "one-copy-there", FY_WORD_h2d, 1, true);
+    check_copies(g, "one-copy-back", FY_WORD_d2h, 1, true);
+    check_bytes(g, "few-bytes", FY_WORD_none, 2 * 4 * grade_given(g, "x").count);
+}
+
+const lesson_check lesson_check_26 = {"26-between-cards", judge};

@@ -1,0 +1,21 @@
+// Between cards, your turn: a job in three stages. The first and the last are the first card's, the
+// middle one is the second card's.
+//
+// The numbers are right, and each stage runs where it should. But look at the way from card to card.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *x = fy_given("x");
+    fy_tensor *first = fy_mul(fy_to(x, "cuda:0"), 0.5);
+
+    // --- your code ---
+    // A faster stop at the host is still a stop at the host.
+    fy_tensor *there = fy_to(fy_pin_memory(fy_cpu(first)), "cuda:1");
+    fy_tensor *second = fy_relu(there);
+    fy_tensor *here = fy_to(fy_cpu(second), "cuda:0");
+    // --- end ---
+
+    fy_tensor *third = fy_add(here, 1.0);
+    fy_answer("y", fy_cpu(third));
+}
