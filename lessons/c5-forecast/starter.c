@@ -1,0 +1,19 @@
+// Challenge, your turn: four steps of a forecast, and the news of today, in time.
+//
+// start, weights (both n x n) and readings (n x more) are in CPU RAM. A step of the forecast is
+// state = tanh(0.05 * (state x weights)), from start on. Submit forecast: for each row the mean of
+// the state after four steps, plus the mean of its readings. In CPU RAM.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *start = fy_given("start");
+    fy_tensor *weights = fy_given("weights");
+    fy_tensor *readings = fy_given("readings");
+
+    // --- your code ---
+    fy_tensor *forecast = start;
+    // --- end ---
+
+    fy_answer("forecast", forecast);
+}
