@@ -91,14 +91,18 @@ static int64_t follow_bytes(const grading *g, uint8_t device, const fy_event *la
     return live;
 }
 
-static const char *place(uint8_t device) { return is_on_card(device) ? "VRAM" : "CPU RAM"; }
+static const char *place(grading *g, uint8_t device)
+{
+    if (device > 1) return grade_say(g, "VRAM of %s", grade_device(g, device));
+    return is_on_card(device) ? "VRAM" : "CPU RAM";
+}
 
 bool check_peak(grading *g, const char *name, uint8_t device, int64_t most)
 {
     int64_t peak;
     const fy_event *at;
     follow_bytes(g, device, NULL, &peak, &at);
-    return limit(g, name, peak > most ? at : NULL, grade_say(g, "bytes of %s at once", place(device)), most, peak,
+    return limit(g, name, peak > most ? at : NULL, grade_say(g, "bytes of %s at once", place(g, device)), most, peak,
                  true);
 }
 
@@ -121,14 +125,14 @@ bool check_left(grading *g, const char *name, uint8_t device, const char *answer
     const fy_event *at, *submitted = grade_answer(g, answer).event;
     int64_t left = follow_bytes(g, device, submitted, &peak, &at);
     const fy_event *largest = left > most ? largest_at(g, device, submitted) : NULL;
-    const char *what = grade_say(g, "bytes of %s at the end", place(device));
+    const char *what = grade_say(g, "bytes of %s at the end", place(g, device));
     if (!largest) return limit(g, name, left > most ? submitted : NULL, what, most, left, true);
     check(g, name, false, largest, grade_say(g, "%" PRId64 " %s allowed", most, what),
           grade_say(g, "%" PRId64 " %s", left, what),
           grade_say(g,
                     "Bytes of %s when %s is submitted: %s, and the limit is %s. The largest tensor that is still there "
                     "was made at line %d: %s.",
-                    place(device), answer, bytes_text(g, left), bytes_text(g, most), grade_line(largest),
+                    place(g, device), answer, bytes_text(g, left), bytes_text(g, most), grade_line(largest),
                     bytes_text(g, largest->is.alloc.bytes)));
     check_is_limit(g, what, (double)most, (double)left);
     return false;
