@@ -52,12 +52,17 @@ const char *grade_where(grading *g, const fy_event *e)
         return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)copy->bytes,
                          grade_device(g, copy->src.device), grade_device(g, copy->dst.device));
     if (e->kind == FY_KIND_mark && e->is.mark.now != FY_ABSENT) return grade_say(g, "fy_now%s", at_line(g, e));
-    if (e->kind == FY_KIND_sync) return grade_say(g, "the wait%s", at_line(g, e));
     if (e->kind == FY_KIND_alloc)
-        return grade_say(g, "the %smemory allocated%s", e->is.alloc.mem == FY_WORD_pinned ? "page-locked " : "",
-                         at_line(g, e));
-    if (e->kind == FY_KIND_error) return grade_say(g, "the error%s", at_line(g, e));
-    return grade_say(g, "the %s event%s", fy_kind_name(e->kind), at_line(g, e));
+        return grade_say(g, "the %sallocation%s (%lld bytes on %s)",
+                         e->is.alloc.mem == FY_WORD_pinned ? "page-locked " : "", at_line(g, e),
+                         (long long)e->is.alloc.bytes, grade_device(g, e->is.alloc.device));
+    const char *what = e->kind == FY_KIND_sync         ? "wait"
+                       : e->kind == FY_KIND_error      ? "error"
+                       : e->kind == FY_KIND_host_read  ? "read"
+                       : e->kind == FY_KIND_host_write ? "write"
+                       : e->kind == FY_KIND_answer     ? "answer"
+                                                       : grade_say(g, "%s event", fy_kind_name(e->kind));
+    return grade_say(g, "the %s%s", what, at_line(g, e));
 }
 
 bool check_same_device(grading *g)
