@@ -1,0 +1,22 @@
+// Lesson 10, your turn: relu(x) and x * x, computed on the card, both wanted in CPU RAM.
+//
+// The values are right. But three tensors of the size of x are in VRAM at once: x and both results.
+// Two must be enough: the first result has to make room before the second one is computed.
+// When you submit, nothing but x may be left on the card.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *x = fy_cuda(fy_given("x"));
+
+    // --- your code ---
+    // As in Python: the name stands for the copy from now on. But in C the tensor on the card stays, without a name.
+    fy_tensor *first = fy_relu(x);
+    first = fy_cpu(first);
+    fy_tensor *second = fy_mul(x, x);
+    second = fy_cpu(second);
+    // --- end ---
+
+    fy_answer("first", first);
+    fy_answer("second", second);
+}
