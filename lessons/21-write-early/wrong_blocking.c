@@ -1,0 +1,23 @@
+// Lesson 21, your turn: two batches go to the card through one box, which is filled again for the second.
+//
+// The box is page-locked, so both copies can be queued. But the first batch never arrives: the box is filled
+// again too soon. Let the CPU wait where it has to, once. There is only this one box.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *x = fy_given("x"); // two batches, one below the other
+    int64_t rows = fy_size(x, 0) / 2;
+    fy_tensor *box = fy_empty((rows, fy_size(x, 1)), .pin_memory = true);
+
+    // --- your code ---
+    // Right values: fy_to returns when the box has been read. But the program stands still twice.
+    fy_copy_(box, fy_narrow(x, 0, 0, rows));
+    fy_tensor *first = fy_to(box, "cuda");
+    fy_copy_(box, fy_narrow(x, 0, rows, rows));
+    fy_tensor *second = fy_to(box, "cuda");
+    // --- end ---
+
+    fy_tensor *y = fy_add(fy_relu(first), second);
+    fy_answer("y", y);
+}
