@@ -56,15 +56,25 @@ bool check_bytes(grading *g, const char *name, fy_word dir, int64_t most)
 
 bool check_waits(grading *g, const char *name, int most)
 {
+    enum { LISTED = 6 };
     int n = 0;
     const fy_event *over = NULL;
+    const char *lines = ""; /* "3, 7, 9" */
     each_event(g, s, sync)
     {
         fy_word why = s->is.sync.why;
-        bool counts = why != FY_WORD_free && why != FY_WORD_oom && why != FY_WORD_policy && why != FY_WORD_exit;
-        if (counts && ++n == most + 1) over = s;
+        if (why == FY_WORD_free || why == FY_WORD_oom || why == FY_WORD_policy || why == FY_WORD_exit) continue;
+        if (++n == most + 1) over = s;
+        if (n <= LISTED) lines = grade_say(g, "%s%s%d", lines, n > 1 ? ", " : "", grade_line(s));
+        else if (n == LISTED + 1) lines = grade_say(g, "%s ...", lines);
     }
-    return limit(g, name, over, "waits for the card", most, n, false);
+    const char *what = "waits for the card";
+    if (!over) return limit(g, name, NULL, what, most, n, false);
+    bool pass =
+        check(g, name, false, over, grade_say(g, "%d %s allowed", most, what), grade_say(g, "%d %s", n, what),
+              grade_say(g, "Waits for the card: %d, at line%s %s. The limit is %d.", n, n > 1 ? "s" : "", lines, most));
+    check_is_limit(g, what, most, n);
+    return pass;
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */
