@@ -18,13 +18,13 @@ static bool is_locked(const grading *g, uint32_t storage)
     return alloc && alloc->is.alloc.mem == FY_WORD_pinned;
 }
 
-/* Does it write into page-locked memory, on the host? */
+/* Does it copy into page-locked memory, on the host? */
 static bool fills(const grading *g, const fy_event *e)
 {
-    fy_use out;
+    fy_use in, out;
     if (e->kind == FY_KIND_copy) return e->is.copy.dir == FY_WORD_h2h && is_locked(g, e->is.copy.dst.storage);
-    return e->kind == FY_KIND_op && !is_on_card(e->is.op.device) && fy_event_use(e, e->is.op.out, 0, &out) &&
-           is_locked(g, out.storage);
+    return e->kind == FY_KIND_op && !is_on_card(e->is.op.device) && fy_event_use(e, e->is.op.in, 0, &in) &&
+           fy_event_use(e, e->is.op.out, 0, &out) && is_locked(g, out.storage);
 }
 
 static bool check_sent_from_locked(grading *g)

@@ -48,6 +48,18 @@ static bool check_overlap(grading *g)
                            n, grade_where(g, alone)));
 }
 
+static bool check_returns_at_once(grading *g)
+{
+    const char *name = "copies-return-at-once", *want = "no copy to the card blocks the program";
+    const fy_event *c = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && !is->was_async);
+    if (!c) return check(g, name, true, NULL, want, want, "No copy to the card blocked the program.");
+    return check(g, name, false, c, want, grade_where(g, c),
+                 grade_say(g,
+                           "The program stood still during %s, where it could have queued the next work: copy with "
+                           ".non_blocking = true.",
+                           grade_where(g, c)));
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y")) return;
@@ -56,6 +68,7 @@ static void judge(grading *g)
     check_understood(g, "really-overlaps", "non-blocking-alone-overlaps");
     check_ran_on_card(g, "y", "x");
     check_computed(g, "y", "mul add relu", 13); /* three for each part, three sums at least, and the last one */
+    check_returns_at_once(g);
     check_waits(g, "waits", 1);
     check_overlap(g);
     check_bytes(g, "few-bytes", FY_WORD_h2d, 4 * grade_given(g, "x").count);
