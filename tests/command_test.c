@@ -33,7 +33,7 @@ static void help_and_mistakes_have_their_exit_status(void **state)
     expect("--version", 0, "ferry 0.");
     expect("frobnicate", 2, "no command 'frobnicate'");
     expect("grade", 2, "usage: ferry grade ID");
-    expect("grade 99", 2, "there is no lesson '99'; the lessons are 01-where-am-i");
+    expect("grade 99", 2, "there is no lesson '99'; the lessons are 00-start");
     expect("grade 1 --quick", 2, "unknown option '--quick'");
     expect("grade 1 2", 2, "one argument too many: '2'");
     expect("serve --port", 2, "a value is missing after '--port'");

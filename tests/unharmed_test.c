@@ -69,7 +69,7 @@ static cJSON *wait_for_verdict(int fd)
 static void assert_lessons_are_served(const page *p)
 {
     cJSON *all = api(p, "GET", "/api/lessons", NULL, 200);
-    assert_int_equal(cJSON_GetArraySize(all), 3);
+    assert_true(cJSON_GetArraySize(all) >= 3);
     cJSON_Delete(all);
 }
 
