@@ -1,7 +1,7 @@
 /* The tours: tables of all pairs, of which the card may hold two at once, and none when the answer is handed in. */
 #include "grade.h"
 
-enum { SPARE = 8192 }; /* bytes for the tours, the answer and other small tensors */
+enum { SPARE = 16384 }; /* bytes for the tours, the answer and other small tensors */
 
 static bool check_numbers(grading *g)
 {
