@@ -109,6 +109,21 @@ static void run_prints_the_events_and_the_output(void **state)
     expect("run 1 --demo", 0, "matmul");
 }
 
+static void a_run_is_saved_for_explain(void **state)
+{
+    (void)state;
+    char file[64], asked[128];
+    snprintf(file, sizeof file, "/tmp/ferry-command-%d.jsonl", (int)getpid());
+    assert_true(write_answer(ID, "#include <ferry.h>\n\nint main(void)\n{\n"
+                                 "    fy_to(fy_randn((2048)), \"cuda\");\n}\n"));
+    snprintf(asked, sizeof asked, "run 1 --trace %s", file);
+    expect(asked, 0, "copy");
+    snprintf(asked, sizeof asked, "explain %s", file);
+    expect(asked, 0, "unused-copy");
+    unlink(file);
+    expect("run 1 --trace /nowhere/run.jsonl", 1, "cannot write /nowhere/run.jsonl");
+}
+
 static void hints_come_one_by_one(void **state)
 {
     (void)state;
@@ -154,11 +169,17 @@ static void a_saved_run_becomes_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(help_and_mistakes_have_their_exit_status),  cmocka_unit_test(list_names_every_lesson),
-        cmocka_unit_test(grade_makes_the_file_and_says_what_failed), cmocka_unit_test(grade_passes_a_solution),
-        cmocka_unit_test(a_mistake_in_a_call_is_no_missing_answer),  cmocka_unit_test(grade_json_is_one_object),
-        cmocka_unit_test(run_prints_the_events_and_the_output),      cmocka_unit_test(hints_come_one_by_one),
-        cmocka_unit_test(reset_asks_and_keeps_the_old_file),         cmocka_unit_test(a_saved_run_becomes_lines),
+        cmocka_unit_test(help_and_mistakes_have_their_exit_status),
+        cmocka_unit_test(list_names_every_lesson),
+        cmocka_unit_test(grade_makes_the_file_and_says_what_failed),
+        cmocka_unit_test(grade_passes_a_solution),
+        cmocka_unit_test(a_mistake_in_a_call_is_no_missing_answer),
+        cmocka_unit_test(grade_json_is_one_object),
+        cmocka_unit_test(run_prints_the_events_and_the_output),
+        cmocka_unit_test(a_run_is_saved_for_explain),
+        cmocka_unit_test(hints_come_one_by_one),
+        cmocka_unit_test(reset_asks_and_keeps_the_old_file),
+        cmocka_unit_test(a_saved_run_becomes_lines),
     };
     return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
 }

@@ -60,6 +60,29 @@ static void narrate(int log_fd)
     fy_log_close(log);
 }
 
+/* Saves the events as FERRY_TRACE does: the program itself writes to a log of its runner. */
+static bool save_lines(int log_fd, const char *path)
+{
+    char err[256];
+    uint64_t cursor = 0;
+    fy_text lines = {0};
+    fy_log *log = log_fd >= 0 ? fy_log_open(log_fd, err, sizeof err) : NULL;
+    if (!log) return false; /* the program did not even start: the report says so */
+    fy_log_writer_died(log);
+    FILE *to = fopen(path, "w");
+    while (to && !ferror(to) && fy_log_read(log, &cursor, &lines, 64 << 10) > 0) {
+        if (lines.size) fwrite(lines.data, 1, lines.size, to);
+        lines.size = 0;
+    }
+    if (lines.lost) memory_fail("the lines of a run");
+    free(lines.data);
+    fy_log_close(log);
+    bool saved = to && !ferror(to);
+    if (to && fclose(to) != 0) saved = false;
+    if (!saved) fprintf(stderr, "ferry: cannot write %s\n", path);
+    return saved;
+}
+
 static int run_once(const lesson_env *s, const lesson *l, const options *o)
 {
     outcome out;
@@ -75,6 +98,7 @@ static int run_once(const lesson_env *s, const lesson *l, const options *o)
         else report(stdout, l, &out);
     }
     int status = out.end == RUN_PASSED ? FINE : NOT_PASSED;
+    if (o->trace && !save_lines(out.log_fd, o->trace)) status = NOT_PASSED;
     outcome_free(&out);
     return status;
 }
@@ -83,7 +107,7 @@ int command_run(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--demo --json --seconds --secret --student", 1)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--demo --json --trace --seconds --secret --student", 1)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? run_once(&s, l, &o) : USAGE_ERROR;

@@ -63,7 +63,7 @@ typedef struct options {
     long step; /* --step and --at, from 1; 0: not given */
     int jobs;  /* 0: not given */
     const char *csv, *junit, *points, *secret, *shard, *student;
-    const char *allow_host, *card, *bus, *peer, *output, *browser;
+    const char *allow_host, *card, *bus, *peer, *output, *browser, *trace;
     double seconds; /* wall-time limit of a program; 0: the default */
 } options;
 

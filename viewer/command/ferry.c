@@ -22,7 +22,7 @@ const command commands[] = {
     {"next", "[--json]", "the first lesson that is not done: what to read, to predict and to edit", command_next},
     {"predict", "ID [ANSWER ...] [--json] [--seconds N]", "answer the lesson's questions, then watch the example",
      command_predict},
-    {"run", "ID [--demo] [--json] [--seconds N]", "run my/ID.c, or the worked example: one line per event",
+    {"run", "ID [--demo] [--json] [--trace FILE] [--seconds N]", "run my/ID.c, or the worked example: one line per event",
      command_run},
     {"grade", "ID|--all [--json] [--seconds N] [--student NAME [--secret FILE]]",
      "build, run and grade my/ID.c, or every lesson; with a student's own inputs", command_grade},

@@ -62,6 +62,7 @@ static bool set_value(options *o, const char *name, const char *value)
     if (!strcmp(name, "--secret")) text = &o->secret;
     if (!strcmp(name, "--shard")) text = &o->shard;
     if (!strcmp(name, "--student")) text = &o->student;
+    if (!strcmp(name, "--trace")) text = &o->trace;
     if (text) {
         *text = value;
         return *value != '\0';
