@@ -35,9 +35,9 @@ static bool check_moved_with_module(grading *g)
     return check(
         g, name, false, mean, want, grade_where(g, mean),
         grade_say(g,
-                  "mean crossed the bus at line %d, by itself: fy_module_to at line %d moved factor, which the "
-                  "module knows, and not mean. It moves only what is registered.",
-                  grade_line(mean), grade_line(factor)));
+                           "mean crossed the bus at line %d, by itself: fy_module_to at line %d moved factor, and not "
+                           "mean. Let it move both: it takes along what was registered before.",
+                           grade_line(mean), grade_line(factor)));
 }
 
 /* Every leaf has a gradient stored: mean must not be one. */
