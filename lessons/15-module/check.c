@@ -32,9 +32,8 @@ static bool check_moved_with_module(grading *g)
         return check(
             g, name, false, grade_answer(g, "g").event, want, "not copied",
             grade_say(g, "%s never crossed the bus, so it was not moved with its module.", factor ? "mean" : "factor"));
-    return check(
-        g, name, false, mean, want, grade_where(g, mean),
-        grade_say(g,
+    return check(g, name, false, mean, want, grade_where(g, mean),
+                 grade_say(g,
                            "mean crossed the bus at line %d, by itself: fy_module_to at line %d moved factor, and not "
                            "mean. Let it move both: it takes along what was registered before.",
                            grade_line(mean), grade_line(factor)));
