@@ -21,14 +21,14 @@ static bool check_part(grading *g)
     const fy_event *view = shows_misconception(g, "small-slice-is-small");
     if (!view || view->kind != FY_KIND_tensor) return check_understood(g, name, "small-slice-is-small");
     const fy_event *birth = storage_birth(g, view->is.tensor.storage);
-    long long bytes = birth ? (long long)birth->is.alloc.bytes : 0;
+    long long kib = birth ? (long long)birth->is.alloc.bytes / 1024 : 0;
     return check(
         g, name, false, view, "a copy of the part", "a view of it",
         grade_say(g,
-                  "Line %d makes a view, and a view keeps all %lld bytes of its storage in use, although the "
+                  "Line %d makes a view, and a view keeps all %lld KiB of its storage in use, although the "
                   "large tensor was freed. Copy the part into a storage of its own; then free the large tensor "
                   "and every view of it.",
-                  grade_line(view), bytes));
+                  grade_line(view), kib));
 }
 
 static void judge(grading *g)

@@ -54,8 +54,8 @@ static bool check_at_once(grading *g, int64_t most)
         grade_say(g, "Reserved at once: %" PRId64 " MiB. The limit is %" PRId64 " MiB%s", peak / MIB, most / MIB,
                   peak <= most ? "."
                                : grade_say(g,
-                                           ", and line %d goes beyond it: return what is unused before "
-                                           "that line.",
+                                           ", and line %d goes beyond it: before that line, free what lies "
+                                           "in the other segments, then return them.",
                                            grade_line(at))));
     check_is_limit(g, "MiB reserved at once", (double)most / MIB, (double)peak / MIB);
     return pass;
@@ -71,7 +71,7 @@ static bool check_at_end(grading *g, int64_t most)
               grade_say(g, "%" PRId64 " MiB reserved", left / MIB),
               grade_say(g, "Reserved when y is submitted at line %d: %" PRId64 " MiB. The limit is %" PRId64 " MiB%s",
                         grade_line(answer), left / MIB, most / MIB,
-                        left <= most ? "." : ": other programs cannot use the rest, though no tensor does."));
+                        left <= most ? "." : ": free what lies in the other segments, then return them."));
     check_is_limit(g, "MiB reserved at the end", (double)most / MIB, (double)left / MIB);
     return pass;
 }

@@ -38,6 +38,19 @@ static bool check_queued(grading *g)
                            grade_where(g, c)));
 }
 
+/* A query may happen to be true; it does not wait until it is. */
+static bool check_waited(grading *g)
+{
+    const char *name = "the-cpu-waits", *want = "a wait for the copies";
+    const fy_event *query = next_event(g, NULL, query, true), *wait = next_event(g, NULL, sync, true);
+    if (wait || !query) return check(g, name, true, wait, want, want, "The CPU waited for the copies.");
+    return check(g, name, false, query, want, "a query",
+                 grade_say(g,
+                           "Line %d asks whether the work is done. It was, this time. The lesson wants a wait: a call "
+                           "that returns when the work is done.",
+                           grade_line(query)));
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y") || !check_arrived(g) || !check_ordered(g)) return;
@@ -45,6 +58,7 @@ static void judge(grading *g)
     check_computed(g, "y", "relu mul", 2);
     check_answer_at_home(g, "y");
     check_queued(g);
+    check_waited(g);
     check_waits(g, "one-wait", 1);
     check_copies(g, "one-copy-there", FY_WORD_h2d, 1, true);
     check_copies(g, "two-copies-back", FY_WORD_d2h, 2, true);
