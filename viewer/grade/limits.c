@@ -57,22 +57,24 @@ bool check_bytes(grading *g, const char *name, fy_word dir, int64_t most)
 bool check_waits(grading *g, const char *name, int most)
 {
     enum { LISTED = 6 };
-    int n = 0;
+    int n = 0, listed = 0, last = 0;
     const fy_event *over = NULL;
-    const char *lines = ""; /* "3, 7, 9" */
+    const char *lines = ""; /* "3, 7, 9": a loop waits at one line often */
     each_event(g, s, sync)
     {
         fy_word why = s->is.sync.why;
         if (why == FY_WORD_free || why == FY_WORD_oom || why == FY_WORD_policy || why == FY_WORD_exit) continue;
         if (++n == most + 1) over = s;
-        if (n <= LISTED) lines = grade_say(g, "%s%s%d", lines, n > 1 ? ", " : "", grade_line(s));
-        else if (n == LISTED + 1) lines = grade_say(g, "%s ...", lines);
+        if (grade_line(s) == last || listed > LISTED) continue;
+        last = grade_line(s);
+        if (++listed <= LISTED) lines = grade_say(g, "%s%s%d", lines, listed > 1 ? ", " : "", last);
+        else lines = grade_say(g, "%s ...", lines);
     }
     const char *what = "waits for the card";
     if (!over) return limit(g, name, NULL, what, most, n, false);
-    bool pass =
-        check(g, name, false, over, grade_say(g, "%d %s allowed", most, what), grade_say(g, "%d %s", n, what),
-              grade_say(g, "Waits for the card: %d, at line%s %s. The limit is %d.", n, n > 1 ? "s" : "", lines, most));
+    bool pass = check(
+        g, name, false, over, grade_say(g, "%d %s allowed", most, what), grade_say(g, "%d %s", n, what),
+        grade_say(g, "Waits for the card: %d, at line%s %s. The limit is %d.", n, listed > 1 ? "s" : "", lines, most));
     check_is_limit(g, what, most, n);
     return pass;
 }
@@ -123,7 +125,7 @@ static const fy_event *largest_at(grading *g, uint8_t device, const fy_event *la
     each_event(g, a, alloc)
     {
         bool counts = a->is.alloc.device == device && a->seq < last->seq;
-        if (!counts || (largest && a->is.alloc.bytes <= largest->is.alloc.bytes)) continue;
+        if (!counts || (largest && a->is.alloc.bytes < largest->is.alloc.bytes)) continue;
         if (!next_event(g, a, free, is->storage == a->is.alloc.storage && it->seq < last->seq)) largest = a;
     }
     return largest;
@@ -140,10 +142,10 @@ bool check_left(grading *g, const char *name, uint8_t device, const char *answer
     check(g, name, false, largest, grade_say(g, "%" PRId64 " %s allowed", most, what),
           grade_say(g, "%" PRId64 " %s", left, what),
           grade_say(g,
-                    "Bytes of %s when %s is submitted: %s, and the limit is %s. The largest tensor that is still there "
-                    "was made at line %d: %s.",
-                    place(g, device), answer, bytes_text(g, left), bytes_text(g, most), grade_line(largest),
-                    bytes_text(g, largest->is.alloc.bytes)));
+                    "When %s is submitted at line %d, %s of %s are in use, and the limit is %s. The largest, %s that "
+                    "line %d allocated, is still there: free what no later line uses.",
+                    answer, grade_line(submitted), bytes_text(g, left), place(g, device), bytes_text(g, most),
+                    bytes_text(g, largest->is.alloc.bytes), grade_line(largest)));
     check_is_limit(g, what, (double)most, (double)left);
     return false;
 }
@@ -187,10 +189,10 @@ bool check_ordered(grading *g)
     uint64_t a = race->is.data_race.a - 1, b = race->is.data_race.b - 1; /* a seq plus 1 */
     uint64_t count = (uint64_t)run->count;
     const fy_event *earlier = a < count ? &run->events[a] : race, *later = b < count ? &run->events[b] : race;
-    return check(g, "no-data-race", false, later, "every access ordered", "two accesses in no order",
-                 grade_say(g, "Nothing orders %s and %s, which touch the same bytes: what is read depends on luck. %s",
-                           grade_where(g, earlier), grade_where(g, later),
-                           grade_text(g, race, race->is.data_race.fix)));
+    return check(
+        g, "no-data-race", false, later, "every access ordered", "two accesses in no order",
+        grade_say(g, "Nothing orders %s and %s, which touch the same bytes: what is read depends on luck. Fix: %s.",
+                  grade_where(g, earlier), grade_where(g, later), grade_text(g, race, race->is.data_race.fix)));
 }
 
 bool check_no_error(grading *g)
