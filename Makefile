@@ -225,15 +225,34 @@ $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
 	echo '  ld   $@'
 	$(CC) $(SAN) $(COMMAND) $(CHECKS) $(LINK_VIEW) -lcmark -o $@
 
-# A lesson executable carries its source, its inputs and the viewer. Solutions are built the same way.
-FACT = $(shell sed -n 's/^ *"$1": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)
-LESSON_NEEDS = lessons/%/lesson.json viewer/lessons/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
-MAKE_LESSON = mkdir -p $(@D) && echo '  cc   $<' && \
-  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(call FACT,given)"' -DLESSON_CARD='"$(call FACT,card)"' $(INSIDE) $< viewer/lessons/lesson_program.c $(LINK_VIEW) -o $@
-$(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
-	$(MAKE_LESSON)
-$(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
-	$(MAKE_LESSON)
+# The examples of all lessons are one program, linked once, which runs the one that it is called by: build/lessons/ID is
+# a link to it. It carries their sources, their inputs and the viewer. So are the solutions.
+PARTS_OF = $(patsubst lessons/%/$1.c,$(B)/programs/$1/%.o,$(wildcard lessons/*/$1.c))
+MAIN_NAME = lesson_main_$(firstword $(subst -, ,$1))
+FACT = $(shell sed -n 's/^ *"$2": *"\(.*\)",*$$/\1/p' lessons/$1/lesson.json)
+define MAKE_PART
+mkdir -p $(@D) && echo '  cc   $<'
+$(CC) $(CFLAGS) $(INSIDE) -c $< -o $@
+objcopy --redefine-sym main=$(call MAIN_NAME,$*) $@
+endef
+$(B)/programs/demo/%.o: lessons/%/demo.c
+	$(MAKE_PART)
+$(B)/programs/solution/%.o: lessons/%/solution.c
+	$(MAKE_PART)
+LESSON_IDS = $(patsubst lessons/%/demo.c,%,$(wildcard lessons/*/demo.c))
+LESSON_ROW = LESSON($(call MAIN_NAME,$1), "$1", "lessons/$1/$*.c", "$(call FACT,$1,given)", "$(call FACT,$1,card)")
+$(B)/programs/%/table.h: $(wildcard lessons/*/lesson.json) Makefile
+	mkdir -p $(@D)
+	printf '%s\n' $(foreach id,$(LESSON_IDS),'$(call LESSON_ROW,$(id))') >$@
+$(B)/programs/demos: $(call PARTS_OF,demo) $(B)/programs/demo/table.h
+$(B)/programs/solutions: $(call PARTS_OF,solution) $(B)/programs/solution/table.h
+$(B)/programs/demos $(B)/programs/solutions: $(B)/programs/%s: viewer/lessons/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
+	echo '  ld   $@'
+	$(CC) $(CFLAGS) -I$(B)/programs/$* $(INSIDE) $< $(filter %.o,$^) $(LINK_VIEW) -o $@
+$(B)/lessons/%: $(B)/programs/demos
+	mkdir -p $(@D) && ln -sf ../programs/demos $@
+$(B)/solutions/%: $(B)/programs/solutions
+	mkdir -p $(@D) && ln -sf ../programs/solutions $@
 
 # Experiments, linked as a user links a program.
 $(B)/experiments/%: lessons/experiments/%.c $(B)/libferry.a $(B)/libferry-view.a
@@ -382,7 +401,9 @@ TO = $(DESTDIR)$(PREFIX)
 install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
 	install -m 755 $(B)/ferry $(TO)/bin
-	install -m 755 $(LESSONS) $(TO)/libexec/ferry
+	install -d $(TO)/libexec/programs
+	install -m 755 $(B)/programs/demos $(TO)/libexec/programs
+	for id in $(LESSON_IDS); do ln -sf ../programs/demos $(TO)/libexec/ferry/$$id; done
 	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(REAL) $(TO)/lib
 	install -m 644 $(HEADERS) $(TO)/include
 	cp -r lessons $(TO)/share/ferry

@@ -1,10 +1,10 @@
-/* lesson_program.c: the command line of a lesson's worked example.
+/* lesson_program.c: the program of all lessons' examples (or of all solutions): it runs the one whose id it is called
+ * by, and has its command line.
  *
- * Linked into build/lessons/ID with demo.c. Its constructor runs before main, and before the library
- * reads the environment (session.c, priority 102): it turns the command line into environment variables,
- * sets the lesson's inputs, and embeds the source text, so that the page can show it without a source
- * tree. Compiled with LESSON_SOURCE (path of demo.c), LESSON_GIVEN (the inputs)
- * and LESSON_CARD (the cards that are simulated, "": the default). */
+ * The Makefile makes a link build/lessons/ID for each, renames their main functions, and lists them in table.h. A
+ * constructor runs before main, and before the library reads the environment (session.c, priority 102): it turns the
+ * command line into environment variables, sets the lesson's inputs and cards, and embeds the source text, so that the
+ * page can show it without a source tree. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,32 @@
 
 #include "source.h"
 
-__asm__(".section .rodata\n"
-        "lesson_source: .incbin \"" LESSON_SOURCE "\"\n"
-        "lesson_source_end: .byte 0\n"
-        ".previous\n");
-extern const char lesson_source[] __asm__("lesson_source");
-extern const char lesson_source_end[] __asm__("lesson_source_end");
+/* The mains, and the text of each source file. */
+#define LESSON(name, id, source, given, card) \
+    int name(void); \
+    __asm__(".section .rodata\n" #name "_text: .incbin \"" source "\"\n" #name "_text_end: .byte 0\n.previous\n"); \
+    extern const char name##_text[], name##_text_end[];
+#include "table.h"
+#undef LESSON
+
+static const struct program {
+    int (*run)(void);
+    const char *id, *source, *given, *card; /* card: as FERRY_SIM says it; "": the default */
+    const char *text, *text_end;
+} programs[] = {
+#define LESSON(name, id, source, given, card) {name, id, source, given, card, name##_text, name##_text_end},
+#include "table.h"
+#undef LESSON
+};
+
+static const struct program *program_named(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (!strcmp(programs[i].id, name)) return &programs[i];
+    fprintf(stderr, "%s: call this by the name of a lesson, through a link like %s\n", path, programs->id);
+    exit(2);
+}
 
 static void print_usage(FILE *to, const char *program)
 {
@@ -64,7 +84,10 @@ __attribute__((constructor(101))) static void lesson_start(int argc, char **argv
     for (int i = 1; i < argc; i++) i += read_option(program, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
     bool observed = getenv("FERRY_LOG_FD") || getenv("FERRY_TRACE") || getenv("FERRY_VIEW");
     if (!observed) setenv("FERRY_NARRATE", "1", 0);
-    setenv("FERRY_GIVEN", LESSON_GIVEN, 0);
-    if (*LESSON_CARD) setenv("FERRY_SIM", LESSON_CARD, 0);
-    fy_source_embed(LESSON_SOURCE, lesson_source, (size_t)(lesson_source_end - lesson_source));
+    const struct program *p = program_named(program);
+    setenv("FERRY_GIVEN", p->given, 0);
+    if (*p->card) setenv("FERRY_SIM", p->card, 0);
+    fy_source_embed(p->source, p->text, (size_t)(p->text_end - p->text));
 }
+
+int main(int argc, char **argv) { return program_named(argc > 0 && argv[0] ? argv[0] : "")->run(); }
