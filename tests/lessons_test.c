@@ -249,9 +249,10 @@ static void every_wrong_answer_fails_its_check_one_with_right_numbers(void **sta
         int n = each_program(lesson, "wrong_", check_wrong_answer);
         cJSON *facts = facts_of(lesson);
         int declared = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(facts, "wrong"));
+        bool has_numbers = !is_myth(facts);
         cJSON_Delete(facts);
         if (n < 2 || n != declared) fail_msg("lessons/%s: %d wrong answers, %d declared", lesson, n, declared);
-        if (!found_wrong_place) fail_msg("lessons/%s: no wrong answer has the right numbers", lesson);
+        if (has_numbers && !found_wrong_place) fail_msg("lessons/%s: no wrong answer has the right numbers", lesson);
     }
 }
 
@@ -274,6 +275,7 @@ static char *answer_text(const char *lesson, const char *given, uint64_t seed)
 static void vary_seed(const char *lesson, const cJSON *facts, const char *file)
 {
     (void)file;
+    if (is_myth(facts)) return; /* its verdict is the same with every seed */
     char *a = answer_text(lesson, fact(lesson, facts, "given"), 1),
          *b = answer_text(lesson, fact(lesson, facts, "given"), 2);
     char *again = answer_text(lesson, fact(lesson, facts, "given"), 1);

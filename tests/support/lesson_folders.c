@@ -32,6 +32,12 @@ const char *fact(const char *lesson, const cJSON *facts, const char *key)
     return v->valuestring;
 }
 
+bool is_myth(const cJSON *facts)
+{
+    const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(facts, "kind"));
+    return kind && !strcmp(kind, "myth");
+}
+
 int each_program(const char *lesson, const char *prefix, with_program *f)
 {
     char path[512];

@@ -15,6 +15,8 @@
 char *lesson_text(const char *lesson, const char *file);
 cJSON *facts_of(const char *lesson);
 const char *fact(const char *lesson, const cJSON *facts, const char *key);
+/* "kind": "myth": a statement on trial, which has a verdict in place of an answer's values. */
+bool is_myth(const cJSON *facts);
 
 /* Calls f for each lesson and each of its programs with this prefix; each_program returns their number. */
 typedef void with_program(const char *lesson, const cJSON *facts, const char *file);

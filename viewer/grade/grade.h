@@ -173,6 +173,52 @@ bool check_ordered(grading *g);
 /* "no-error": no call of Ferry failed. */
 bool check_no_error(grading *g);
 
+/* ---- a statement on trial: claims.c ------------------------------------------------------------------------
+ * The learner says fy_mark("true") or fy_mark("false") of a statement, and the run has to contain the events that
+ * decide it. A check.c searches them and tells what they show; it need not know what the learner says.
+ *
+ *     static evidence find(grading *g)
+ *     {
+ *         const fy_event *c = next_event(g, NULL, copy, is->why == FY_WORD_print);
+ *         if (c) return shows_true(c, grade_say(g, "%s was made by fy_print", grade_where(g, c)));
+ *         return shows_nothing(NULL, NULL);
+ *     }
+ *     static void judge(grading *g)
+ *     {
+ *         evidence e = find(g);
+ *         if (!check_claim(g, e, "a tensor in VRAM that is printed")) return;
+ *         check_uses_given(g, e.at, "x");
+ *         check_small(g, 4);
+ *         check_finished(g);
+ *     }
+ */
+
+/* What a run shows of the statement. */
+typedef struct evidence {
+    enum { RUN_SHOWS_NOTHING, RUN_SHOWS_TRUE, RUN_SHOWS_FALSE } shows;
+    const fy_event *at; /* the deciding event; where nothing is shown: the one that comes closest, or NULL */
+    const char *what;   /* it shows: a clause with its line, "fy_relu at line 4 ran on cpu". Nothing: why that does not
+                           decide it, in sentences; NULL: nothing comes close */
+} evidence;
+
+evidence shows_true(const fy_event *at, const char *what);
+evidence shows_false(const fy_event *at, const char *what);
+evidence shows_nothing(const fy_event *at, const char *why);
+
+/* Up to three verdicts, the first failure ends them: "claimed": there is exactly one mark "true" or "false". "shown":
+ * the run decides the statement; `experiment` says what kind of lines would, and gives none away. "claim-holds": the
+ * claim is what the run shows. Returns whether all three passed. */
+bool check_claim(grading *g, evidence e, const char *experiment);
+/* "uses-the-input": the deciding op, copy, host_read, answer or grad is of bytes that come from the input. */
+bool check_uses_given(grading *g, const fy_event *e, const char *given);
+/* "small-experiment": at most so many copies and operations, so that no heap of calls is handed in as a proof. */
+bool check_small(grading *g, int most);
+/* "finished": no call failed, and main ended. */
+bool check_finished(grading *g);
+
+const fy_event *tensor_birth(const grading *g, uint32_t tensor); /* its tensor event; NULL: none */
+bool storage_is_on_card(const grading *g, uint32_t storage);     /* false for an id that does not exist */
+
 /* ---- inputs and answers ------------------------------------------------------------------------------ */
 
 typedef struct grade_array {
