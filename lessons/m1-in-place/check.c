@@ -1,0 +1,54 @@
+/* Myth 1: "An in-place operation may bring a tensor back to the CPU." */
+#include "grade.h"
+
+/* The tensor that an op wrote again: a first write makes version 1. */
+static bool writes_again(const fy_event *op, fy_use *to)
+{
+    for (size_t i = 0; fy_event_use(op, op->is.op.out, i, to); i++)
+        if (to->version > 1) return true;
+    return false;
+}
+
+static evidence find(grading *g)
+{
+    const fy_event *at_home = NULL, *anew = NULL;
+    fy_use to;
+    each_event(g, op, op)
+    {
+        if (!writes_again(op, &to)) {
+            if (is_on_card(op->is.op.device) && !anew) anew = op;
+        } else if (!storage_is_on_card(g, to.storage)) {
+            at_home = op;
+        } else if (is_on_card(op->is.op.device)) {
+            return shows_false(
+                op, grade_say(g,
+                              "the operation at line %d wrote into a tensor in VRAM, ran on the card, and its "
+                              "result is where the tensor was: in VRAM",
+                              grade_line(op)));
+        } else {
+            return shows_true(op,
+                              grade_say(g, "the operation at line %d wrote into a tensor in VRAM, and ran on the CPU",
+                                        grade_line(op)));
+        }
+    }
+    if (at_home)
+        return shows_nothing(at_home, grade_say(g,
+                                                "The tensor that was changed in place at line %d was in CPU RAM "
+                                                "already: nothing could be brought back.",
+                                                grade_line(at_home)));
+    if (anew)
+        return shows_nothing(anew, grade_say(g, "%s wrote its result into a new tensor, so it did not work in place.",
+                                             grade_where(g, anew)));
+    return shows_nothing(NULL, NULL);
+}
+
+static void judge(grading *g)
+{
+    evidence e = find(g);
+    if (!check_claim(g, e, "a tensor in VRAM that is changed in place")) return;
+    check_uses_given(g, e.at, "x");
+    check_small(g, 4);
+    check_finished(g);
+}
+
+const lesson_check lesson_check_m1 = {"m1-in-place", judge};

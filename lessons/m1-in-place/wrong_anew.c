@@ -1,0 +1,17 @@
+// Myth 1, on trial: "An in-place operation may bring a tensor back to the CPU."
+//
+// True or false? Say it with fy_mark. Below it, write the few lines whose events prove it, with x.
+// The limit: 4 copies and operations.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *x = fy_given("x");
+
+    // --- your code ---
+    // On the card, but not in place.
+    fy_mark("false");
+    fy_tensor *g = fy_to(x, "cuda");
+    g = fy_add(g, 1.0);
+    // --- end ---
+}
