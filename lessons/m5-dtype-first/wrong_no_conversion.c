@@ -1,0 +1,19 @@
+// Myth 5, on trial: "The dtype must be converted before the copy, or the values differ."
+//
+// True or false? Say it with fy_mark. Below it, write the few lines whose events prove it, with d.
+// The limit: 6 copies and operations.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *d = fy_given("d"); // of dtype float64
+
+    // --- your code ---
+    // One of the two was not converted: that compares two dtypes, not two orders.
+    fy_mark("true");
+    fy_tensor *a = fy_to(fy_to(d, FY_FLOAT32), "cuda");
+    fy_tensor *b = fy_to(d, "cuda");
+    fy_answer("a", a);
+    fy_answer("b", b);
+    // --- end ---
+}
