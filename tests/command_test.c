@@ -135,6 +135,8 @@ static void hints_come_one_by_one(void **state)
     expect("hint 1", 0, "hint 3 of 3: "); /* and it is not moved again */
     expect("hint 1 9", 2, "hints 1 to 3");
     expect("hint 1 x", 2, "hints 1 to 3");
+    expect("hint m1", 0, "hint m1\n"); /* m10 begins with m1, too */
+    expect("hint m10", 0, "hint m10\n");
 }
 
 static void reset_asks_and_keeps_the_old_file(void **state)

@@ -132,7 +132,7 @@ static int show_hint(const command *c, const home *h, const lesson *l, const cha
         command_print_json(hint);
     } else {
         printf("hint %ld of %d: %s\n", n, l->hint_count, l->hints[n - 1]);
-        if (n < l->hint_count) printf("\nthe next one: %s hint %.2s\n", command_name, l->id);
+        if (n < l->hint_count) printf("\nthe next one: %s hint %.*s\n", command_name, lesson_number_length(l), l->id);
     }
     progress_record_hint(h, l, (int)n);
     return FINE;
@@ -159,9 +159,9 @@ static int show_solution(const home *h, const lesson *l, const options *o)
     if (!passed && !o->yes) {
         snprintf(
             message, sizeof message,
-            "you have not passed %s yet, and what you find yourself stays longer; a hint: %s hint %.2s. To read the "
+            "you have not passed %s yet, and what you find yourself stays longer; a hint: %s hint %.*s. To read the "
             "solution all the same, add --yes",
-            l->id, command_name, l->id);
+            l->id, command_name, lesson_number_length(l), l->id);
         command_error(message);
         return NOT_PASSED;
     }

@@ -189,7 +189,10 @@ void catalogue_close(catalogue *c)
     *c = (catalogue){0};
 }
 
-/* "1" and "01" mean the lesson whose id begins with that number; other text is an id or the start of one. */
+int lesson_number_length(const lesson *l) { return (int)strcspn(l->id, "-"); }
+
+/* "1" and "01" mean the lesson whose id begins with that number, "m1" the one that begins with "m1-"; other text is an
+ * id or the start of one. */
 const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room)
 {
     for (int i = 0; i < c->count; i++)
@@ -197,11 +200,15 @@ const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size
 
     size_t digits = strspn(asked, "0123456789");
     bool number = digits > 0 && digits < 6 && !asked[digits];
+    size_t length = strlen(asked);
     for (int i = 0; i < c->count; i++) {
         const char *id = c->lessons[i].id;
-        bool found = number ? atoi(asked) == atoi(id) : *asked && !strncmp(id, asked, strlen(asked));
-        if (found) return &c->lessons[i];
+        bool numbered = isdigit((unsigned char)*id);
+        if (number ? numbered && atoi(asked) == atoi(id) : length && !strncmp(id, asked, length) && id[length] == '-')
+            return &c->lessons[i];
     }
+    for (int i = 0; i < c->count; i++)
+        if (length && !number && !strncmp(c->lessons[i].id, asked, length)) return &c->lessons[i];
 
     size_t n = (size_t)snprintf(err, room, "there is no lesson '%.60s'; the lessons are", asked);
     for (int i = 0; i < c->count && n < room; i++)

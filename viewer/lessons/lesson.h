@@ -43,6 +43,8 @@ void catalogue_close(catalogue *c);
 /* By id, by the number that it begins with ("1", "01") or by a prefix of it; NULL, with the known ids in err, if there
  * is none. */
 const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room);
+int lesson_number_length(
+    const lesson *l); /* how many characters of the id are its number: "01" of "01-where-am-i", "m1" */
 
 /* The path of one of a lesson's files ("starter.c"), of the learner's file, of the built example. */
 void lesson_path(const home *h, const lesson *l, const char *file, char out[PATH_ROOM]);

@@ -100,6 +100,7 @@ void report(FILE *to, const lesson *l, const outcome *out)
     if (out->end == RUN_FAILED || out->end == RUN_ENVIRONMENT_ERROR) print_output(to, out, 2048);
     if (out->end == RUN_PASSED && out->graded)
         fprintf(to, "\n  %sPassed.%s It also passed with another seed and other sizes.\n", p.good, p.plain);
-    if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: %s hint %.2s\n", command_name, l->id);
+    if (out->end == RUN_FAILED && l->hint_count)
+        fprintf(to, "\n  for a hint: %s hint %.*s\n", command_name, lesson_number_length(l), l->id);
     fflush(to);
 }
