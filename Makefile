@@ -237,6 +237,7 @@ objcopy --redefine-sym main=$(call MAIN_NAME,$*) $@
 endef
 $(B)/programs/demo/%.o: lessons/%/demo.c
 	$(MAKE_PART)
+$(B)/programs/solution/%.o: private CFLAGS += -Wno-unused-variable # as for a learner: a result may be there only to be watched
 $(B)/programs/solution/%.o: lessons/%/solution.c
 	$(MAKE_PART)
 LESSON_IDS = $(patsubst lessons/%/demo.c,%,$(wildcard lessons/*/demo.c))
@@ -308,7 +309,8 @@ MAIN_OF = case_$(subst -,_,$(subst /,_,$1))
 CASE_OBJECTS = $(patsubst %,$(B)/cases/%.o,$(CASES) oracle) $(filter-out %/oracle.o,$(ORACLE))
 CARRIED_LIBRARY ?= $(if $(NVCC),$(B)/every/libferry-cuda.so)
 MAKE_CASE = mkdir -p $(@D) && echo '  cc   $<' && \
-  $(CC) $(CFLAGS) -Wno-unused-variable $(INSIDE) -c $< -o $@ && objcopy --redefine-sym main=$(call MAIN_OF,$*) $@
+  $(CC) $(CFLAGS) $(INSIDE) -c $< -o $@ && objcopy --redefine-sym main=$(call MAIN_OF,$*) $@
+$(B)/cases/%.o: private CFLAGS += -Wno-unused-variable
 $(B)/cases/%.o: lessons/%.c
 	$(MAKE_CASE)
 $(B)/cases/%.o: tests/gpu/%.c
