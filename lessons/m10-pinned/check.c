@@ -23,6 +23,7 @@ static evidence find(grading *g)
 {
     const fy_event *op = next_event(g, NULL, op, reads_locked(g, it)),
                    *copy = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is_locked(g, is->src.storage)),
+                   *read = next_event(g, NULL, host_read, is_locked(g, is->storage)),
                    *made = next_event(g, NULL, alloc, is->mem == FY_WORD_pinned);
     if (op && is_on_card(op->is.op.device))
         return shows_true(op, grade_say(g, "%s read page-locked memory and ran on the card", grade_where(g, op)));
@@ -30,6 +31,16 @@ static evidence find(grading *g)
     if (copy)
         return shows_false(
             copy, grade_say(g, "it took %s to bring the page-locked tensor to the card", grade_where(g, copy)));
+    if (read)
+        return shows_false(
+            read, grade_say(g, "at line %d the program read the page-locked memory, and nothing was copied for that",
+                            grade_line(read)));
+    const fy_event *error = made ? next_event(g, made, error, fy_event_is(it, is->code, "device_mismatch")) : NULL;
+    if (error)
+        return shows_nothing(error, grade_say(g,
+                                              "The call at line %d was refused, and the message says where each "
+                                              "operand is. Now show it with a call that works.",
+                                              grade_line(error)));
     if (made)
         return shows_nothing(made, grade_say(g, "Nothing uses the page-locked memory of line %d.", grade_line(made)));
     return shows_nothing(NULL, NULL);
@@ -38,7 +49,7 @@ static evidence find(grading *g)
 static void judge(grading *g)
 {
     evidence e = find(g);
-    if (!check_claim(g, e, "a page-locked tensor that an operation reads, or that goes to the card")) return;
+    if (!check_claim(g, e, "a page-locked tensor that something reads, or that goes to the card")) return;
     check_uses_given(g, e.at, "x");
     check_small(g, 4);
     check_finished(g);

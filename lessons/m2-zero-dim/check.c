@@ -39,7 +39,7 @@ static evidence find(grading *g)
         int seen[5] = {0};
         fy_use u;
         for (size_t i = 0; fy_event_use(op, op->is.op.in, i, &u); i++) seen[role_of(g, u.tensor)]++;
-        if (is_on_card(op->is.op.device) && seen[LONE_AT_HOME] && seen[ROWS_ON_CARD])
+        if (is_on_card(op->is.op.device) && seen[LONE_AT_HOME] && (seen[ROWS_ON_CARD] || seen[LONE_ON_CARD]))
             return shows_true(op, grade_say(g, "%s ran on the card, with a 0-dim tensor in CPU RAM as an operand",
                                             grade_where(g, op)));
         if (seen[LONE_ON_CARD] && seen[ROWS_ON_CARD]) both = op;

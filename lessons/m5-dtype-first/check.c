@@ -31,13 +31,19 @@ static evidence compare(grading *g, const fy_event *one, const fy_event *other)
 
 static evidence find(grading *g)
 {
-    const fy_event *first = next_event(g, NULL, answer, true),
-                   *second = first ? next_event(g, first, answer, true) : NULL;
-    if (second) return compare(g, first, second);
+    const fy_event *first = next_event(g, NULL, answer, true);
+    evidence e = shows_nothing(NULL, NULL);
     if (first)
-        return shows_nothing(
+        e = shows_nothing(
             first, grade_say(g, "There is one answer, at line %d, and nothing to compare it with.", grade_line(first)));
-    return shows_nothing(NULL, NULL);
+    each_event(g, one, answer)
+    {
+        for (const fy_event *other = one; (other = next_event(g, other, answer, true));) {
+            e = compare(g, one, other);
+            if (e.shows != RUN_SHOWS_NOTHING) return e;
+        }
+    }
+    return e;
 }
 
 static void judge(grading *g)

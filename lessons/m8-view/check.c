@@ -19,6 +19,7 @@ static evidence find(grading *g)
 {
     const fy_event *op = next_event(g, NULL, op, is_on_card(is->device) && reads_view_on_card(g, it));
     const fy_event *answer = next_event(g, NULL, answer, is_on_card(is->device) && is_view_on_card(g, is->tensor));
+    const fy_event *look = next_event(g, NULL, copy, is_look(it) && is_view_on_card(g, is->src.tensor));
     if (op)
         return shows_false(
             op, grade_say(g, "%s ran on the card and read a view, which nothing had copied", grade_where(g, op)));
@@ -26,6 +27,9 @@ static evidence find(grading *g)
         return shows_false(
             answer, grade_say(g, "the view was on the card when it was handed in at line %d, and nothing had copied it",
                               grade_line(answer)));
+    if (look)
+        return shows_false(
+            look, grade_say(g, "%s found the view in VRAM, and nothing had copied it there", grade_where(g, look)));
     const fy_event *v = next_event(g, NULL, tensor, is->view_of != 0);
     const fy_event *base = v ? tensor_birth(g, v->is.tensor.view_of) : NULL;
     if (v && base && is_on_card(base->is.tensor.device) && !is_on_card(v->is.tensor.device))
