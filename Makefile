@@ -403,9 +403,8 @@ TO = $(DESTDIR)$(PREFIX)
 install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
 	install -m 755 $(B)/ferry $(TO)/bin
-	install -d $(TO)/libexec/programs
-	install -m 755 $(B)/programs/demos $(TO)/libexec/programs
-	for id in $(LESSON_IDS); do ln -sf ../programs/demos $(TO)/libexec/ferry/$$id; done
+	install -m 755 $(B)/programs/demos $(TO)/libexec/ferry
+	for id in $(LESSON_IDS); do ln -sf demos $(TO)/libexec/ferry/$$id; done
 	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(REAL) $(TO)/lib
 	install -m 644 $(HEADERS) $(TO)/include
 	cp -r lessons $(TO)/share/ferry

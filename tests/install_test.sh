@@ -99,8 +99,8 @@ views() { # all arguments are the program's, also those that a lesson would take
         seen env FERRY_VIEW=1 "$work/own/args.out" --view --trace zzz && grep -F '[--view][--trace][zzz]' "$work/printed"
 }
 lone_lesson() { # one file, copied out of the tree
-    mkdir -p "$work/lone" && cp "$B/lessons/01-where-am-i" "$work/lone/lesson" &&
-        (cd "$work/lone" && seen env -i PATH=/usr/bin:/bin HOME="$work/lone" BROWSER=none ./lesson --view)
+    mkdir -p "$work/lone" && cp "$B/lessons/01-where-am-i" "$work/lone/01-where-am-i" &&
+        (cd "$work/lone" && seen env -i PATH=/usr/bin:/bin HOME="$work/lone" BROWSER=none ./01-where-am-i --view)
 }
 uninstalled() {
     (export PKG_CONFIG_PATH=$(realpath "$B") && cd "$work/own" &&

@@ -1,6 +1,8 @@
 /* Lesson 12: what is freed goes to the cache; the card gets unused segments when the cache is emptied. */
 #include "grade.h"
 
+#include <inttypes.h>
+
 enum { MIB = 1 << 20 };
 
 /* Twice x: the means of equal columns. */
@@ -46,18 +48,16 @@ static bool check_at_once(grading *g, int64_t most)
     int64_t peak;
     const fy_event *at;
     reserved_until(g, NULL, &peak, &at);
-    bool pass =
-        check(g, "reserved-at-once", peak <= most, peak <= most ? NULL : at,
-              grade_say(g, "%lld " MiB reserved ", (long long)most / MIB), grade_say(g, " % lld " MiB reserved",
-                        (long long)peak / MIB),
-              grade_say(g, "Reserved at once: %lld " MiB.The limit is % lld " MiB%s", (long long)peak / MIB,
-                        (long long)most / MIB,
-                        peak <= most ? "."
-                                     : grade_say(g,
-                                                 ", and line %d goes beyond it: before that line, free what lies "
-                                                 "in the other segments, then return them.",
-                                                 grade_line(at))));
-    check_is_limit(g, "MiB reserved at once", (double)(long long)most / MIB, (double)(long long)peak / MIB);
+    bool pass = check(
+        g, "reserved-at-once", peak <= most, peak <= most ? NULL : at,
+        grade_say(g, "%" PRId64 " MiB reserved", most / MIB), grade_say(g, "%" PRId64 " MiB reserved", peak / MIB),
+        grade_say(g, "Reserved at once: %" PRId64 " MiB. The limit is %" PRId64 " MiB%s", peak / MIB, most / MIB,
+                  peak <= most ? "."
+                               : grade_say(g,
+                                           ", and line %d goes beyond it: before that line, free what lies "
+                                           "in the other segments, then return them.",
+                                           grade_line(at))));
+    check_is_limit(g, "MiB reserved at once", (double)most / MIB, (double)peak / MIB);
     return pass;
 }
 
@@ -67,12 +67,12 @@ static bool check_at_end(grading *g, int64_t most)
     const fy_event *at, *answer = grade_answer(g, "y").event;
     int64_t left = reserved_until(g, answer, &peak, &at);
     bool pass =
-        check(g, "reserved-at-the-end", left <= most, answer, grade_say(g, "%lld " MiB reserved", (long long)most / MIB),
-              grade_say(g, "%lld " MiB reserved", (long long)left / MIB),
-              grade_say(g, "Reserved when y is submitted at line %d: %lld " MiB. The limit is %lld " MiB%s",
-                        grade_line(answer), (long long)left / MIB, (long long)most / MIB,
+        check(g, "reserved-at-the-end", left <= most, answer, grade_say(g, "%" PRId64 " MiB reserved", most / MIB),
+              grade_say(g, "%" PRId64 " MiB reserved", left / MIB),
+              grade_say(g, "Reserved when y is submitted at line %d: %" PRId64 " MiB. The limit is %" PRId64 " MiB%s",
+                        grade_line(answer), left / MIB, most / MIB,
                         left <= most ? "." : ": free what lies in the other segments, then return them."));
-    check_is_limit(g, "MiB reserved at the end", (double)(long long)most / MIB, (double)(long long)left / MIB);
+    check_is_limit(g, "MiB reserved at the end", (double)most / MIB, (double)left / MIB);
     return pass;
 }
 
