@@ -304,7 +304,7 @@ $(B)/bench/%: tests/bench/%.c $(B)/tests/bench/bench.o $(B)/libferry.a
 
 # What goes to a machine with a card (tests/gpu/README.md): one program of many names, its library with code for many
 # cards, and what they need.
-CASES = $(patsubst lessons/%.c,%,$(wildcard lessons/*/solution.c lessons/*/wrong_*.c)) ops streams
+CASES = $(patsubst lessons/%.c,%,$(wildcard lessons/*/solution.c lessons/0[1-3]-*/wrong_*.c)) ops streams
 MAIN_OF = case_$(subst -,_,$(subst /,_,$1))
 CASE_OBJECTS = $(patsubst %,$(B)/cases/%.o,$(CASES) oracle) $(filter-out %/oracle.o,$(ORACLE))
 CARRIED_LIBRARY ?= $(if $(NVCC),$(B)/every/libferry-cuda.so)

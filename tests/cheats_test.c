@@ -246,17 +246,17 @@ static void a_written_progress_file_passes_nothing(void **state)
     char *printed;
     write_in("my", "progress.json", "{\"" ID "\":{\"done\":true,\"attempts\":1,\"hints\":0}}");
     assert_true(copy_answer(ID, "starter.c"));
-    assert_int_equal(run_ferry("grade --all", &printed), 1);
+    assert_int_equal(run_ferry("check-all", &printed), 1);
     assert_non_null(strstr(printed, "failed     " ID));
     assert_non_null(strstr(printed, "not started  02-to-returns"));
     free(printed);
     assert_true(copy_answer(ID, "solution.c"));
-    assert_int_equal(run_ferry("grade --all", &printed), 1);
+    assert_int_equal(run_ferry("check-all", &printed), 1);
     assert_non_null(strstr(printed, "passed     " ID));
     assert_non_null(strstr(printed, "\n1 of "));
     free(printed);
     assert_int_equal(run_ferry("list", &printed), 0);
-    assert_non_null(strstr(printed, "grade --all"));
+    assert_non_null(strstr(printed, "check-all"));
     free(printed);
 }
 

@@ -54,14 +54,14 @@ static const char story[] =
     "\n"
     "make mat1 16 KiB float32 [64, 64] on cpu, takes 3.0 us demo.c:5\n"
     "copy mat1 -> gpu 16 KiB cpu -> cuda:0, staged, blocked the program 7.0 us demo.c:5\n"
-    "run tensor 3 = matmul(gpu, gpu) 16 KiB on cuda:0, takes 3.0 us (1.0 us to 4.0 us), blocked "
-    "the program 4.0 us demo.c:5\n"
+    "run tensor 3 = matmul(gpu, gpu) 16 KiB on cuda:0, takes 3.0 us (1.0 us to 4.0 us), the call "
+    "took 4.0 us demo.c:5\n"
     "view v of tensor 3 float32 [4096], shares memory demo.c:5\n"
     "wait for cuda:0 3.0 us until its work was complete demo.c:5\n"
     "free gpu 16 KiB on cuda:0 demo.c:5\n"
     "note half? way demo.c:5\n"
     "clock the program reads the clock: 41.2 us demo.c:5\n"
-    "end exit status 0; not freed: mat1, tensor 3\n";
+    "end exit status 0; still alive: mat1, tensor 3\n";
 
 /* Without times, and with single blanks. */
 static char *without_times(const char *narration)

@@ -48,7 +48,7 @@ own() { # a program built against a library folder with pkg-config
         grep -qF -- '-L${libdir} -Wl,-rpath,${libdir} ' lib/ferry.pc.in
 }
 simulated() { FERRY_GPU=auto "$1" | grep "cuda:0"; }
-lesson() { mkdir -p "$work/lessons" && cp "$B/lessons/01-where-am-i" "$work/lessons/lesson" && says "$1" "$work/lessons/lesson"; }
+lesson() { mkdir -p "$work/lessons" && cp "$B/lessons/01-where-am-i" "$work/lessons/01-where-am-i" && says "$1" "$work/lessons/01-where-am-i"; }
 learners() { # a learner's program built by `ferry run`, with the library in ferry's folder
     mkdir -p "$work/home/build" "$work/home/my" && cp "$B/ferry" "$B/libferry.a" "$work/home/build/" && cp -r lessons lib "$work/home/" &&
         cp lessons/01-where-am-i/solution.c "$work/home/my/01-where-am-i.c" && library "$work/home/build" '&backend' &&

@@ -114,7 +114,7 @@ static void narrate_end(fy_narration *t)
     uint32_t storage;
     fy_line_begin(t, "end");
     if (e->status >= 0) fy_text_printf(rest(t), "exit status %lld; ", (long long)e->status);
-    fy_text_str(rest(t), live ? "not freed:" : "all memory was freed");
+    fy_text_str(rest(t), live ? "still alive:" : "all memory was freed");
     for (size_t i = 0; i < 8 && fy_event_id(&t->event, e->live, i, &storage); i++) {
         fy_text_str(rest(t), i ? ", " : " ");
         fy_add_storage(t, rest(t), storage);
@@ -231,6 +231,11 @@ void fy_narrator_free(fy_narrator *n)
     free(n);
 }
 
+static bool may_fill_pending(uint8_t kind)
+{
+    return kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
+}
+
 /* The caller holds the mutex. */
 static void narrate_new_events(fy_narrator *n, fy_text *out)
 {
@@ -238,9 +243,7 @@ static void narrate_new_events(fy_narrator *n, fy_text *out)
     while (fy_event_next(n->log, &n->cursor, &t.event)) {
         uint8_t kind = t.event.kind;
         if (kind == FY_KIND_values) continue; /* told with what reads them, if at all */
-        bool may_fill_pending =
-            kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
-        if (!may_fill_pending) fy_narrate_pending(&t);
+        if (!may_fill_pending(kind)) fy_narrate_pending(&t);
         if (narrators[kind]) narrators[kind](&t);
     }
     out->lost |= n->state.lost;
@@ -278,12 +281,13 @@ void fy_narrate_event(fy_log *log, uint64_t seq, fy_text *out)
     size_t before = 0, after = 0;
     while (after == 0 && fy_event_next(log, &n->cursor, &t.event)) {
         bool is_it = t.event.seq == seq;
+        if (!may_fill_pending(t.event.kind)) fy_narrate_pending(&t);
         before = lines.size;
         if (t.event.kind != FY_KIND_values && narrators[t.event.kind]) narrators[t.event.kind](&t);
         if (is_it) after = lines.size > before ? lines.size : (fy_narrate_pending(&t), lines.size);
         if (t.event.seq >= seq) break;
     }
-    size_t from = before < after ? before : 0;
+    size_t from = before;
     const char *end = lines.data && after > from ? memchr(lines.data + from, '\n', after - from) : NULL;
     if (end) fy_text_add(out, lines.data + from, (size_t)(end - lines.data) - from);
     free(lines.data);

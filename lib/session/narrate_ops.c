@@ -151,6 +151,14 @@ void fy_add_blocked(fy_narration *t, int64_t held)
     fy_add_time(rest(t), held);
 }
 
+/* Of a call that only queues its work. */
+static void add_call(fy_narration *t, int64_t held)
+{
+    if (held <= 0) return;
+    fy_text_str(rest(t), ", the call took ");
+    fy_add_time(rest(t), held);
+}
+
 void fy_narrate_copy(fy_narration *t)
 {
     const fy_ev_copy *e = &t->event.is.copy;
@@ -172,7 +180,8 @@ void fy_narrate_copy(fy_narration *t)
     else if (e->why == FY_WORD_size) fy_text_str(rest(t), ", to read the size of a result");
     else if (why && e->why != FY_WORD_user) fy_text_printf(rest(t), ", for %s", why);
     if (e->was_async) add_duration(t, e->id, true);
-    fy_add_blocked(t, e->held);
+    if (e->was_async) add_call(t, e->held);
+    else fy_add_blocked(t, e->held);
     end(t);
 }
 
@@ -225,7 +234,7 @@ void fy_narrate_op(fy_narration *t)
     }
     fy_add_side_stream(rest(t), e->stream);
     add_duration(t, e->id, e->device > 0);
-    if (e->device) fy_add_blocked(t, e->held); /* on the host it equals the duration */
+    if (e->device) add_call(t, e->held); /* on the host it equals the duration */
     end(t);
 }
 

@@ -132,9 +132,10 @@ static long guess_of(const lesson_question *q, const char *words)
 static long ask(const lesson_question *q)
 {
     char words[256];
-    printf("%s", q->ask);
+    int n = (int)strcspn(q->ask, "?");
+    printf("%.*s?", n, q->ask);
     for (int k = 0; k < q->choice_count; k++) printf("%s%d %s", k ? ", " : " (", k, q->choices[k]);
-    printf("%s ", q->choice_count ? ")" : ":");
+    printf("%s ", q->choice_count ? ")" : " (a whole number)");
     fflush(stdout);
     while (fgets(words, sizeof words, stdin)) {
         words[strcspn(words, "\r\n")] = '\0';
@@ -145,6 +146,23 @@ static long ask(const lesson_question *q)
     }
     putchar('\n');
     return NO_ANSWER;
+}
+
+/* What the questions are about, with the lines' numbers. */
+static void show_example(const home *h, const lesson *l)
+{
+    char path[PATH_ROOM];
+    lesson_path(h, l, "demo.c", path);
+    char *text = file_read(path, NULL);
+    int line = 1;
+    printf("lessons/%s/README.md is the text, and this is the example:\n\n", l->id);
+    for (char *at = text; at && *at; line++) {
+        size_t n = strcspn(at, "\n");
+        printf("%4d  %.*s\n", line, (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+    putchar('\n');
+    free(text);
 }
 
 static bool take_guesses(const command *c, const lesson *l, const options *o, long guesses[LESSON_QUESTIONS])
@@ -162,21 +180,23 @@ static bool take_guesses(const command *c, const lesson *l, const options *o, lo
     return true;
 }
 
-static void tell_answers(const lesson *l, const long guesses[], const long answers[], bool json)
+static void tell_answers(const lesson *l, const long guesses[], const question_answer answers[], bool json)
 {
     cJSON *all = cJSON_CreateArray();
     char one[24], two[24];
     for (int i = 0; i < l->question_count; i++) {
         const lesson_question *q = &l->questions[i];
-        const char *said = question_words(q, guesses[i], one), *is = question_words(q, answers[i], two);
-        bool right = guesses[i] == answers[i];
+        const char *said = question_words(q, guesses[i], one), *is = question_words(q, answers[i].answer, two);
+        const char *lines = answers[i].lines, *at = *lines ? " (line " : "", *end = *lines ? ")" : "";
+        bool right = guesses[i] == answers[i].answer;
         int n = (int)strcspn(q->ask, "?");
-        if (!json && right) printf("  right  %.*s: %s\n", n, q->ask, is);
-        else if (!json) printf("  wrong  %.*s: you said %s; it is %s\n", n, q->ask, said, is);
+        if (!json && right) printf("  right  %.*s: %s%s%s%s\n", n, q->ask, is, at, lines, end);
+        else if (!json) printf("  wrong  %.*s: you said %s; it is %s%s%s%s\n", n, q->ask, said, is, at, lines, end);
         cJSON *item = cJSON_CreateObject();
         cJSON_AddStringToObject(item, "ask", q->ask);
         cJSON_AddStringToObject(item, "guess", said);
         cJSON_AddStringToObject(item, "answer", is);
+        cJSON_AddStringToObject(item, "lines", lines);
         cJSON_AddBoolToObject(item, "right", right);
         cJSON_AddItemToArray(all, item);
     }
@@ -193,7 +213,9 @@ static void tell_answers(const lesson *l, const long guesses[], const long answe
 static int predict(const command *c, const lesson_env *s, const lesson *l, options *o)
 {
     outcome out;
-    long guesses[LESSON_QUESTIONS], answers[LESSON_QUESTIONS];
+    long guesses[LESSON_QUESTIONS];
+    question_answer answers[LESSON_QUESTIONS];
+    if (!o->json && !o->word[1]) show_example(&s->home, l);
     if (!take_guesses(c, l, o, guesses)) return USAGE_ERROR;
     o->demo = true;
     run_options run_with;

@@ -107,6 +107,10 @@ bool options_read(options *o, const command *c, int argc, char **argv, const cha
     *o = (options){.port = 8700};
     for (int i = 0, taken; i < argc; i += taken) {
         taken = 1;
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            printf("usage: ferry %s %s\n  %s\n", c->name, c->arguments, c->help);
+            exit(0);
+        }
         if (argv[i][0] == '-' && argv[i][1]) {
             taken = read_option(o, c, argv + i, allowed);
             if (!taken) return false;

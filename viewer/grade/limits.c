@@ -211,7 +211,7 @@ bool check_understood(grading *g, const char *name, const char *misconception_na
         return check(g, name, true, NULL, m->truth, m->truth,
                      grade_say(g, "The run does not rest on: %s.", m->believed));
     const char *where = grade_where(g, e), *rest = strncmp(where, "the ", 4) ? where : where + 4;
-    return check(g, name, false, e, m->truth, m->believed,
-                 grade_say(g, "%s%s: the program is written as if %s. In fact, %s.", rest == where ? "" : "The ", rest,
-                           m->believed, m->truth));
+    return check(g, name, false, e, m->truth, where,
+                 grade_say(g, "%s%s shows that this does not hold: \"%s\". In fact, %s.", rest == where ? "" : "The ",
+                           rest, m->believed, m->truth));
 }

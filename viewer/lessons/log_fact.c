@@ -158,3 +158,18 @@ bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char
     else snprintf(out, room, "%s", word);
     return true;
 }
+
+void log_fact_lines(const log_facts *f, const char *text, char *out, size_t room)
+{
+    enum { MOST = 8 };
+    query q;
+    size_t n = 0;
+    int listed = 0;
+    *out = '\0';
+    for (int i = 0; read_query(&q, text) && i < f->count && listed <= MOST && n < room; i++) {
+        const cJSON *line = fits(f, &q, f->events[i]) ? field_of(f->events[i], "line") : NULL;
+        if (!cJSON_IsNumber(line)) continue;
+        if (++listed > MOST) n += (size_t)snprintf(out + n, room - n, " ...");
+        else n += (size_t)snprintf(out + n, room - n, "%s%d", n ? ", " : "", line->valueint);
+    }
+}

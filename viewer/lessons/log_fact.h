@@ -21,6 +21,8 @@ log_facts *log_facts_of(const char *lines, size_t size); /* JSON lines; others a
 /* The answer as text: "3", "cuda:0", "true". Zero events: "0" of count, sum and max, "" of first and last. false, with
  * the reason in err, for a query that is not understood. */
 bool log_fact(const log_facts *f, const char *query, char *out, size_t room, char *err, size_t err_room);
+/* The lines of the program whose events were counted, "10, 10, 11", at most so many; "": none has a line. */
+void log_fact_lines(const log_facts *f, const char *query, char *out, size_t room);
 void log_facts_free(log_facts *f);
 
 #endif

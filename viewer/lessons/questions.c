@@ -35,11 +35,15 @@ static long answer_of(const log_facts *facts, const lesson_question *q)
     return q->choice_count && n >= q->choice_count ? q->choice_count - 1 : n;
 }
 
-void questions_answer(const lesson *l, int log_fd, long answers[LESSON_QUESTIONS])
+void questions_answer(const lesson *l, int log_fd, question_answer answers[LESSON_QUESTIONS])
 {
     log_facts *facts = log_fd >= 0 && l->question_count ? facts_of_log(log_fd) : NULL;
-    for (int i = 0; i < LESSON_QUESTIONS; i++)
-        answers[i] = facts && i < l->question_count ? answer_of(facts, &l->questions[i]) : NO_ANSWER;
+    for (int i = 0; i < LESSON_QUESTIONS; i++) {
+        answers[i] = (question_answer){.answer = NO_ANSWER};
+        if (!facts || i >= l->question_count) continue;
+        answers[i].answer = answer_of(facts, &l->questions[i]);
+        log_fact_lines(facts, l->questions[i].fact, answers[i].lines, sizeof answers[i].lines);
+    }
     log_facts_free(facts);
 }
 

@@ -6,9 +6,14 @@
 
 enum { NO_ANSWER = -1 };
 
-/* answers[i] of question i, from the log of the example's finished run, which is borrowed: the number, or of a question
- * with choices the index of the right one. NO_ANSWER where the log does not tell. */
-void questions_answer(const lesson *l, int log_fd, long answers[LESSON_QUESTIONS]);
+typedef struct question_answer {
+    long answer;    /* the number, or of a question with choices the index of the right one; NO_ANSWER: the log does not
+                       tell */
+    char lines[64]; /* of the program, that were counted: "10, 10, 11"; "": none */
+} question_answer;
+
+/* answers[i] of question i, from the log of the example's finished run, which is borrowed. */
+void questions_answer(const lesson *l, int log_fd, question_answer answers[LESSON_QUESTIONS]);
 
 /* The answer in words: "3", or the choice. */
 const char *question_words(const lesson_question *q, long answer, char room[24]);

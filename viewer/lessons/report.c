@@ -99,7 +99,8 @@ void report(FILE *to, const lesson *l, const outcome *out)
     if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
     if (out->end == RUN_FAILED || out->end == RUN_ENVIRONMENT_ERROR) print_output(to, out, 2048);
     if (out->end == RUN_PASSED && out->graded)
-        fprintf(to, "\n  %sPassed.%s It also passed with another seed and other sizes.\n", p.good, p.plain);
+        fprintf(to, "\n  %sPassed.%s It also passed with another seed and other sizes.\n  what comes next: %s next\n",
+                p.good, p.plain, command_name);
     if (out->end == RUN_FAILED && l->hint_count)
         fprintf(to, "\n  for a hint: %s hint %.*s\n", command_name, lesson_number_length(l), l->id);
     fflush(to);

@@ -38,7 +38,7 @@ struct workspace {
     int shown;     /* the server's number of the current run; 0: none */
     bool demo;     /* the current run is the example's */
     bool answered; /* the example has run */
-    long answers[LESSON_QUESTIONS];
+    question_answer answers[LESSON_QUESTIONS];
 };
 
 struct run_manager {
@@ -106,8 +106,8 @@ cJSON *workspace_answers(workspace *w)
     cJSON *all = cJSON_CreateArray();
     pthread_mutex_lock(&w->run_manager->lock);
     for (int i = 0; w->answered && i < w->lesson->question_count; i++)
-        cJSON_AddItemToArray(all, w->answers[i] == NO_ANSWER ? cJSON_CreateNull()
-                                                             : cJSON_CreateNumber((double)w->answers[i]));
+        cJSON_AddItemToArray(all, w->answers[i].answer == NO_ANSWER ? cJSON_CreateNull()
+                                                                    : cJSON_CreateNumber((double)w->answers[i].answer));
     pthread_mutex_unlock(&w->run_manager->lock);
     return all;
 }
@@ -115,7 +115,7 @@ cJSON *workspace_answers(workspace *w)
 /* To what the learner has predicted: the example's log tells. */
 static void keep_answers(workspace *w, int log_fd)
 {
-    long answers[LESSON_QUESTIONS];
+    question_answer answers[LESSON_QUESTIONS];
     questions_answer(w->lesson, log_fd, answers);
     pthread_mutex_lock(&w->run_manager->lock);
     memcpy(w->answers, answers, sizeof answers);
