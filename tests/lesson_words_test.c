@@ -284,6 +284,52 @@ static void every_number_of_a_text_has_a_source(void **state)
     }
 }
 
+/* ---- the teacher's guide --------------------------------------------------------------------------------------- */
+
+static void check_heading(const char *guide, const char *marks, const char *title, int minutes)
+{
+    char heading[256];
+    snprintf(heading, sizeof heading, "\n%s %s (%d min)\n", marks, title, minutes);
+    if (!strstr(guide, heading))
+        fail_msg("lessons/teaching.md has no heading '%.*s'", (int)strlen(heading) - 2, heading + 1);
+}
+
+static int minutes_of(const char *lesson, char title[128])
+{
+    cJSON *facts = facts_of(lesson);
+    int minutes = cJSON_GetObjectItemCaseSensitive(facts, "minutes")->valueint;
+    snprintf(title, 128, "%s: %s", lesson, fact(lesson, facts, "title"));
+    cJSON_Delete(facts);
+    return minutes;
+}
+
+static void the_teachers_guide_has_every_lesson_with_its_minutes(void **state)
+{
+    (void)state;
+    char *guide = file_read("lessons/teaching.md", NULL), *text = file_read("lessons/arc.json", NULL), title[128];
+    assert_non_null(guide);
+    assert_non_null(text);
+    cJSON *arc = cJSON_Parse(text);
+    const cJSON *part, *lesson;
+    int lessons = 0;
+    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(arc, "parts"))
+    {
+        int sum = 0;
+        cJSON_ArrayForEach(lesson, cJSON_GetObjectItemCaseSensitive(part, "lessons"))
+        {
+            int minutes = minutes_of(lesson->valuestring, title);
+            check_heading(guide, "###", title, minutes);
+            sum += minutes;
+            lessons++;
+        }
+        check_heading(guide, "##", cJSON_GetObjectItemCaseSensitive(part, "title")->valuestring, sum);
+    }
+    assert_int_equal(lessons, LESSONS);
+    cJSON_Delete(arc);
+    free(text);
+    free(guide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +341,7 @@ int main(void)
         cmocka_unit_test(terms_are_defined_where_they_first_appear),
         cmocka_unit_test(only_calls_that_were_taught_are_used),
         cmocka_unit_test(every_number_of_a_text_has_a_source),
+        cmocka_unit_test(the_teachers_guide_has_every_lesson_with_its_minutes),
     };
     return cmocka_run_group_tests_name("lesson_words", tests, NULL, NULL);
 }
