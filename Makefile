@@ -102,6 +102,11 @@ COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) server/run_co
 JUDGED  = $(wildcard lessons/*/check.c)
 CHECKS  = $(B)/checks/table.o $(JUDGED:lessons/%/check.c=$(B)/checks/%.o)
 HEADERS = $(wildcard lib/ferry.h lib/ferry_*.h)
+# What a check.c of a teacher's own lesson includes, and what of ferry it may call.
+GRADER  = viewer/grade/grade.h viewer/trace/trace.h viewer/trace/event_arena.h \
+  $(addprefix lib/,trace/event_reader.h trace/event.h trace/schema.h trace/log.h base/text.h)
+GRADER_COPIES = $(addprefix $(B)/grader/,$(notdir $(GRADER)))
+CALLED_BY_CHECKS = $(patsubst %,$(B)/viewer/grade/%.o,grade checks claims limits event_query) $(B)/lib/trace/event_reader.o
 MANUAL  = $(patsubst lib/%,$(B)/include/%,$(HEADERS)) # what learners' programs see of lib/
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
@@ -111,7 +116,7 @@ PLAIN   = $(addprefix $(B)/tests/,$(shell grep -xE '[a-z_]+_test' tests/plain.tx
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(filter-out %/bench.c,$(wildcard tests/bench/*.c)))
 
 ifeq ($(filter cjson cmark,$(HAVE)),cjson cmark)
-all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc $(REAL) ## build everything that users get
+all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(GRADER_COPIES) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc $(REAL) ## build everything that users get
 else
 all: $(B)/libferry.a $(REAL)
 	@echo 'ferry: built the library alone: $(filter-out $(HAVE),cjson cmark) is missing (.ci/deps says how to install it)'
@@ -139,6 +144,11 @@ $(B)/%.pc: lib/%.pc.in Makefile
 	$(MAKE_PC) -e 's|^libdir=.*|libdir=$(abspath $(B))|; s|^includedir=.*|includedir=$(CURDIR)/lib|' $< >$@
 $(B)/include/%.h: lib/%.h
 	mkdir -p $(@D) && cp $< $@
+define COPY_HEADER
+$(B)/grader/$(notdir $1): $1
+	mkdir -p $$(@D) && cp $$< $$@
+endef
+$(foreach h,$(GRADER),$(eval $(call COPY_HEADER,$h)))
 $(B)/%.a:
 	echo '  ar   $@'
 	rm -f $@ && ar rcs $@ $^
@@ -221,9 +231,13 @@ $(B)/viewer/server/assets.S: viewer/server/assets.sh $(PAGE)
 $(B)/viewer/server/assets.o: $(B)/viewer/server/assets.S
 	echo '  as   www' && $(CC) -c $< -o $@
 
-$(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
+# The names alone that checks call: any other could take the place of a library's.
+$(B)/grader.list: $(CALLED_BY_CHECKS) Makefile
+	{ echo '{ fy_session_linked;'; nm -g --defined-only $(CALLED_BY_CHECKS) | sed -n 's/.* [TDR] \([a-z][a-z_0-9]*\)$$/\1;/p'; echo '};'; } >$@.new && mv $@.new $@
+$(B)/ferry: $(COMMAND) $(CHECKS) $(B)/grader.list $(B)/libferry-view.a $(B)/libferry.a
 	echo '  ld   $@'
-	$(CC) $(SAN) $(COMMAND) $(CHECKS) $(LINK_VIEW) -lcmark -o $@
+	$(CC) $(SAN) $(COMMAND) $(CHECKS) -Wl,--dynamic-list=$(B)/grader.list $(LINK_VIEW) -lcmark -o $@
+$(B)/viewer/lessons/new_lesson.o: $(wildcard viewer/lessons/template/*)
 
 # The examples of all lessons are one program, linked once, which runs the one that it is called by: build/lessons/ID is
 # a link to it. It carries their sources, their inputs and the viewer. So are the solutions.
@@ -401,16 +415,17 @@ fmt-check:
 	clang-format --dry-run --Werror $(FORMATTED)
 TO = $(DESTDIR)$(PREFIX)
 install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
-	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
+	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include/ferry-grade $(TO)/libexec/ferry $(TO)/share/ferry
 	install -m 755 $(B)/ferry $(TO)/bin
 	install -m 755 $(B)/programs/demos $(TO)/libexec/ferry
 	for id in $(LESSON_IDS); do ln -sf demos $(TO)/libexec/ferry/$$id; done
 	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(REAL) $(TO)/lib
 	install -m 644 $(HEADERS) $(TO)/include
+	install -m 644 $(GRADER) $(TO)/include/ferry-grade
 	cp -r lessons $(TO)/share/ferry
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
 uninstall: ## remove what make install installed
-	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry
+	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry $(TO)/include/ferry-grade
 	rm -f $(TO)/bin/ferry $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
 core-libs: # what a program links beside libferry.a

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pwd.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -69,12 +68,6 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     return ok;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st, (void)type, (void)at;
-    return remove(path);
-}
-
 static void grade_one(const class_options *o, const submission *s, fy_text *rows)
 {
     char folder[] = "/tmp/ferry-class-XXXXXX";
@@ -104,7 +97,7 @@ static void grade_one(const class_options *o, const submission *s, fy_text *rows
         submission_rows(rows, s->student, s->lesson, o->points, &out);
         outcome_free(&out);
     }
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    folder_remove(folder);
 }
 
 /* ---- the workers --------------------------------------------------------------------------------------------- */

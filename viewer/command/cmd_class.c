@@ -7,6 +7,7 @@
 #include "class_summary.h"
 #include "command.h"
 #include "grade_class.h"
+#include "own_check.h"
 
 /* "2/8": part 2 of 8. */
 static bool read_shard(const char *text, int *part, int *parts)
@@ -58,6 +59,15 @@ static bool grade(const class_options *how, const submissions *all, const option
     return ok;
 }
 
+/* Before the class: a check that does not compile would fail everybody. */
+static bool build_checks(const lesson_env *s, char *err, size_t room)
+{
+    char object[OWN_CHECK_ROOM];
+    for (int i = 0; *s->home.own && i < s->catalogue.count; i++)
+        if (!own_check_build(&s->home, s->catalogue.lessons[i].id, object, err, room)) return false;
+    return true;
+}
+
 static bool grade_folder(const lesson_env *s, const options *o, int part, int parts)
 {
     char err[PATH_ROOM + 256], path[PATH_ROOM];
@@ -69,7 +79,8 @@ static bool grade_folder(const lesson_env *s, const options *o, int part, int pa
                          .as_user = class_user(),
                          .csv = o->csv ? o->csv : "class.csv"};
     how.points = points_open(o->points ? o->points : path, err, sizeof err);
-    bool ok = how.points && class_secret_open(&how.secret, o->secret, err, sizeof err) &&
+    bool ok = how.points && build_checks(s, err, sizeof err) &&
+              class_secret_open(&how.secret, o->secret, err, sizeof err) &&
               submissions_open(&all, &s->catalogue, o->word[0], err, sizeof err);
     if (!ok) {
         command_error(err);
@@ -87,14 +98,14 @@ int command_grade_class(const command *c, int argc, char **argv)
     options o;
     lesson_env s;
     int part, parts;
-    if (!options_read(&o, c, argc, argv, "--csv --jobs --junit --points --secret --seconds --shard", 1))
+    if (!options_read(&o, c, argc, argv, "--csv --jobs --junit --points --secret --seconds --shard --lessons", 1))
         return USAGE_ERROR;
     if (!o.word[0] || !read_shard(o.shard, &part, &parts)) {
         if (o.word[0]) fprintf(stderr, "ferry %s: --shard '%s' must be like 2/8: part 2 of 8\n", c->name, o.shard);
         fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
         return USAGE_ERROR;
     }
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     bool ok = grade_folder(&s, &o, part, parts);
     lessons_close(&s);
     return ok ? FINE : NOT_PASSED;

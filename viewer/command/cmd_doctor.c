@@ -127,7 +127,7 @@ int command_doctor(const command *c, int argc, char **argv)
     options o;
     lesson_env s;
     if (!options_read(&o, c, argc, argv, "--json", 0)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     finding_list f = {.json = o.json, .all = cJSON_CreateArray()};
     try_folder(&f, &s.home);
     try_compiler(&f, &s.home);

@@ -57,8 +57,8 @@ int command_list(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--json", 0)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--json --lessons", 0)) return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     if (o.json) list_json(&s);
     else list(&s);
     lessons_close(&s);
@@ -69,12 +69,14 @@ int command_list(const command *c, int argc, char **argv)
 
 static void introduce(const home *h, const lesson *l)
 {
-    char name[256];
+    char name[256], text[PATH_ROOM];
     lesson_name(h, l, name);
+    if (*h->own) lesson_path(h, l, "README.md", text);
+    else snprintf(text, sizeof text, "lessons/%s/README.md", l->id);
     printf("%s: %s", l->id, l->title);
     if (l->minutes) printf(" (about %d minutes)", l->minutes);
     printf("\nafter this: %s\n\n", l->goal);
-    printf("  read     lessons/%s/README.md\n", l->id);
+    printf("  read     %s\n", text);
     if (l->question_count) printf("  predict  %s predict %s\n", command_name, l->id);
     printf("  edit     %s\n  limit    %s\n  grade    %s grade %s\n", name, l->budget, command_name, l->id);
 }
@@ -103,8 +105,8 @@ int command_next(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--json", 0)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--json --lessons", 0)) return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     int status = show_next(&s, o.json);
     lessons_close(&s);
     return status;
@@ -142,8 +144,8 @@ int command_hint(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--json", 2)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--json --lessons", 2)) return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? show_hint(c, &s.home, l, o.word[1], o.json) : USAGE_ERROR;
     lessons_close(&s);
@@ -168,7 +170,7 @@ static int show_solution(const home *h, const lesson *l, const options *o)
     lesson_path(h, l, "solution.c", path);
     char *text = file_read(path, NULL);
     if (!text) {
-        snprintf(message, sizeof message, "%s has no solution here", l->id);
+        snprintf(message, sizeof message, "%s has no solution.c here: who wrote the lesson keeps it elsewhere", l->id);
         command_error(message);
         return NOT_PASSED;
     }
@@ -189,8 +191,8 @@ int command_solution(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--yes --json", 1)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--yes --json --lessons", 1)) return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? show_solution(&s.home, l, &o) : USAGE_ERROR;
     lessons_close(&s);
@@ -240,8 +242,8 @@ int command_reset(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--yes --json", 1)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--yes --json --lessons", 1)) return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? reset(&s.home, l, o.yes, o.json) : USAGE_ERROR;
     lessons_close(&s);

@@ -107,8 +107,9 @@ int command_run(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--demo --json --trace --seconds --secret --student", 1)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--demo --json --trace --seconds --secret --student --lessons", 1))
+        return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? run_once(&s, l, &o) : USAGE_ERROR;
     lessons_close(&s);
@@ -236,9 +237,9 @@ int command_predict(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--json --seconds --secret --student", 1 + LESSON_QUESTIONS))
+    if (!options_read(&o, c, argc, argv, "--json --seconds --secret --student --lessons", 1 + LESSON_QUESTIONS))
         return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? predict(c, &s, l, &o) : USAGE_ERROR;
     lessons_close(&s);
@@ -293,12 +294,12 @@ int command_grade(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--all --json --seconds --secret --student", 1)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--all --json --seconds --secret --student --lessons", 1)) return USAGE_ERROR;
     if (o.all && o.word[0]) {
         fprintf(stderr, "ferry grade: --all grades every lesson; remove '%s'\n", o.word[0]);
         return USAGE_ERROR;
     }
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = o.all ? NULL : lessons_find(&s, c, o.word[0]);
     int status = o.all ? grade_all(&s, &o) : l ? grade_once(&s, l, &o) : USAGE_ERROR;
     lessons_close(&s);
@@ -309,8 +310,8 @@ int command_check_all(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--json --seconds", 0)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--json --seconds --lessons", 0)) return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     int status = grade_all(&s, &o);
     lessons_close(&s);
     return status;
@@ -342,8 +343,8 @@ int command_watch(const command *c, int argc, char **argv)
     options o;
     lesson_env s;
     char err[PATH_ROOM * 2];
-    if (!options_read(&o, c, argc, argv, "--json --seconds", 1)) return USAGE_ERROR;
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!options_read(&o, c, argc, argv, "--json --seconds --lessons", 1)) return USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = o.word[0] ? lessons_find(&s, c, o.word[0]) : &s.catalogue.lessons[0];
     int status = l ? FINE : USAGE_ERROR;
     if (l && !lesson_create_file(&s.home, l, err, sizeof err)) {

@@ -139,14 +139,16 @@ int command_serve(const command *c, int argc, char **argv)
     options o;
     lesson_env s;
     char served[PATH_ROOM], path[PATH_ROOM + 64], first[512] = "";
-    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds --lessons", 0)) return USAGE_ERROR;
     if (o.no_browser) setenv("BROWSER", "none", 1);
-    if (!lessons_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
     char *real = folder_make(s.home.my) ? realpath(s.home.my, NULL) : NULL;
     snprintf(served, sizeof served, "%s", real ? real : s.home.my);
     free(real);
 
-    int lock = lock_path(served, path, sizeof path) ? lock_state(path, first, sizeof first) : -1;
+    char key[2 * PATH_ROOM]; /* a folder has one server for each folder of lessons */
+    snprintf(key, sizeof key, "%s%s", served, s.home.own);
+    int lock = lock_path(key, path, sizeof path) ? lock_state(path, first, sizeof first) : -1;
     int status = lock == -2 ? print_first_server(first) : serve(&s, &o, served, lock);
     if (lock >= 0) {
         unlink(path); /* before the lock is released: who opened it meanwhile sees st_nlink 0 and tries again */

@@ -31,6 +31,9 @@ int command_predict(const command *c, int argc, char **argv);
 int command_grade(const command *c, int argc, char **argv);
 int command_check_all(const command *c, int argc, char **argv);
 int command_watch(const command *c, int argc, char **argv);
+/* cmd_teach.c */
+int command_new_lesson(const command *c, int argc, char **argv);
+int command_prove(const command *c, int argc, char **argv);
 /* cmd_class.c */
 int command_grade_class(const command *c, int argc, char **argv);
 /* cmd_doctor.c */
@@ -62,7 +65,7 @@ typedef struct options {
     int port;  /* 8700 */
     long step; /* --step and --at, from 1; 0: not given */
     int jobs;  /* 0: not given */
-    const char *csv, *junit, *points, *secret, *shard, *student;
+    const char *csv, *junit, *lessons, *points, *secret, *shard, *student;
     const char *allow_host, *card, *bus, *peer, *output, *browser, *trace;
     double seconds; /* wall-time limit of a program; 0: the default */
 } options;
@@ -71,12 +74,13 @@ typedef struct options {
  * False after printing the error and the usage. */
 bool options_read(options *o, const command *c, int argc, char **argv, const char *allowed, int words);
 
-/* Finds the folders and reads the catalogue; false after printing the error. Close it either way. */
+/* Finds the folders, that of --lessons among them, and reads the catalogue; false after printing the error. Close it
+ * either way. */
 typedef struct lesson_env {
     home home;
     catalogue catalogue;
 } lesson_env;
-bool lessons_open(lesson_env *s);
+bool lessons_open(lesson_env *s, const options *o);
 void lessons_close(lesson_env *s);
 /* The lesson `asked`, as in lesson_find; NULL after printing the error. */
 const lesson *lessons_find(const lesson_env *s, const command *c, const char *asked);

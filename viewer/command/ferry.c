@@ -34,6 +34,10 @@ const command commands[] = {
     {"grade-class",
      "DIR [--csv FILE] [--jobs N] [--secret FILE] [--points FILE] [--junit FILE] [--shard I/N] [--seconds N]",
      "grade the files of a class, DIR/STUDENT/ID.c, into a table", command_grade_class},
+    {"new-lesson", "DIR/NN-name", "a lesson of your own in DIR: every file it needs, for you to edit",
+     command_new_lesson},
+    {"prove", "ID|--all [--seconds N]", "does the lesson hold? its starter and wrong answers fail, its solution passes",
+     command_prove},
     {"doctor", "[--json]", "what this machine has and lacks, with the command that mends it", command_doctor},
     {"view", "FILE [FILE] [--port N] [--no-browser] [--allow-host NAME]",
      "a saved run in the browser; two of them, compared", command_view},
@@ -57,6 +61,8 @@ static void print_usage(FILE *to)
     for (const command *c = commands; c->name; c++)
         fprintf(to, "  %s%s%s\n          %s\n", c->name, *c->arguments ? " " : "", c->arguments, c->help);
     fprintf(to, "\nID is a lesson: 1, 01 or 01-where-am-i. Your files are in my/; FERRY_MY names another folder.\n"
+                "Every command about lessons takes --lessons DIR: lessons of your own, in place of Ferry's. So does\n"
+                "FERRY_LESSONS=DIR.\n"
                 "Exit status: 0 success, 1 not passed or an error, 2 usage error.\n");
 }
 

@@ -58,6 +58,7 @@ static bool set_value(options *o, const char *name, const char *value)
     if (!strcmp(name, "--browser")) text = &o->browser;
     if (!strcmp(name, "--csv")) text = &o->csv;
     if (!strcmp(name, "--junit")) text = &o->junit;
+    if (!strcmp(name, "--lessons")) text = &o->lessons;
     if (!strcmp(name, "--points")) text = &o->points;
     if (!strcmp(name, "--secret")) text = &o->secret;
     if (!strcmp(name, "--shard")) text = &o->shard;
@@ -123,9 +124,21 @@ bool options_read(options *o, const command *c, int argc, char **argv, const cha
     return true;
 }
 
-bool lessons_open(lesson_env *s)
+/* --lessons is FERRY_LESSONS from here on, and commands that are suggested say so. */
+static void use_lessons(const char *folder)
+{
+    static char name[2 * PATH_ROOM];
+    bool needs_quotes = strpbrk(folder, " \t\n'\"\\$`&|;<>()*?[]#~!{}") != NULL;
+    setenv("FERRY_LESSONS", folder, 1);
+    if (needs_quotes) return;
+    snprintf(name, sizeof name, "FERRY_LESSONS=%.3000s %.3000s", folder, command_name);
+    command_name = name;
+}
+
+bool lessons_open(lesson_env *s, const options *o)
 {
     char err[2048] = "";
+    if (o->lessons) use_lessons(o->lessons);
     bool ok = paths_find(&s->home, err, sizeof err) && catalogue_open(&s->catalogue, &s->home, err, sizeof err);
     if (!ok) command_error(err);
     return ok;

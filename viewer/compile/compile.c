@@ -1,14 +1,14 @@
-/* compile.c: finds a compiler ($CC, cc, gcc, clang), runs it in the parent folder of my/, so that the log names
- * my/ID.c, and passes its output to diagnose.c. Links the core only: no web server in a learner's program. */
+/* compile.c: runs the compiler in the parent folder of my/, so that the log names my/ID.c, and passes its output to
+ * diagnose.c. Links the core only: no web server in a learner's program. */
 #include "compile.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler.h"
 #include "reads.h"
 #include "log.h"
 #include "memory.h"
@@ -16,112 +16,33 @@
 #define FERRY_CORE_LIBS "-lopenblas -lzip -lm -lpthread -ldl"
 #endif
 
-enum { MOST_ARGUMENTS = 64 };
-static const char *const english[] = {"LC_ALL=C", "GCC_COLORS=", NULL};
-
-/* argv, and the storage of the words split from one string. */
-typedef struct command {
-    const char *argv[MOST_ARGUMENTS];
-    int count;
-    char words[4096];
-    size_t used;
-} command;
-
-static void add(command *c, const char *word)
-{
-    if (c->count < MOST_ARGUMENTS - 1) c->argv[c->count++] = word;
-    c->argv[c->count] = NULL;
-}
-
-/* Each blank-separated word of text. */
-static void add_words(command *c, const char *text)
-{
-    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-        size_t n = strcspn(text, " ");
-        if (c->used + n + 1 > sizeof c->words) return;
-        char *word = c->words + c->used;
-        memcpy(word, text, n);
-        word[n] = '\0';
-        c->used += n + 1;
-        add(c, word);
-        text += n;
-    }
-}
-
-/* ---- finding a compiler -------------------------------------------------------------------------- */
-
-static bool find_program(const char *name, char out[PATH_ROOM])
-{
-    if (strchr(name, '/')) return snprintf(out, PATH_ROOM, "%s", name) < PATH_ROOM && access(out, X_OK) == 0;
-    const char *path = getenv("PATH");
-    for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
-        size_t n = strcspn(p, ":");
-        bool fits = snprintf(out, PATH_ROOM, "%.*s/%s", (int)n, p, name) < PATH_ROOM;
-        if (fits && access(out, X_OK) == 0 && !folder_exists(out)) return true;
-        p += n + (p[n] == ':');
-    }
-    return false;
-}
-
-/* "cc" may be either: the file that it links to decides. */
-static bool is_clang(const char *path)
-{
-    char real[PATH_MAX];
-    return strstr(path, "clang") || (realpath(path, real) && strstr(real, "clang"));
-}
-
-static bool choose_compiler(command *c, bool *clang, diagnosis *d)
-{
-    static const char *const usual[] = {"cc", "gcc", "clang"};
-    const char *cc = getenv("CC");
-    char path[PATH_ROOM], first[256];
-    if (cc && *cc) {
-        snprintf(first, sizeof first, "%.*s", (int)strcspn(cc, " "), cc);
-        add_words(c, cc);
-        *clang = strstr(cc, "clang") || (find_program(first, path) && is_clang(path));
-        if (find_program(first, path)) return true;
-        snprintf(d->message, sizeof d->message, "CC is '%.200s': no such compiler", cc);
-        snprintf(d->hint, sizeof d->hint, "unset CC, or set it to gcc or clang");
-        return false;
-    }
-    for (int i = 0; i < 3; i++) {
-        if (!find_program(usual[i], path)) continue;
-        add(c, usual[i]);
-        *clang = is_clang(path);
-        return true;
-    }
-    snprintf(d->message, sizeof d->message, "no C compiler found (tried cc, gcc and clang)");
-    snprintf(d->hint, sizeof d->hint, "install one: apt install gcc, or dnf install gcc");
-    return false;
-}
-
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 /* Warnings that are always mistakes stop the build; the rest of -Wall is reported as a note. */
 static const char strict[] = "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types "
                              "-Werror=int-conversion -Werror=parentheses -Werror=multichar";
 
-static void make_command(command *c, const compile_options *o, bool clang, const char *out, const char *list,
+static void make_command(compiler_command *c, const compile_options *o, bool clang, const char *out, const char *list,
                          char *paths)
 {
-    add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
-    add_words(c, strict);
-    if (!clang) add(c, "-ftrack-macro-expansion=0"); /* otherwise gcc reports positions in ferry.h */
+    compiler_add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
+    compiler_add_words(c, strict);
+    if (!clang) compiler_add(c, "-ftrack-macro-expansion=0"); /* otherwise gcc reports positions in ferry.h */
     char *include = paths, *lib = paths + PATH_ROOM + 8;
     snprintf(include, PATH_ROOM + 8, "-I%s", o->home->include);
     snprintf(lib, PATH_ROOM + 8, "-L%s", o->home->lib);
-    add(c, include);
-    add(c, o->name);
-    add(c, "-MD"); /* not -MMD: a file can declare itself a system header */
-    add(c, "-MF");
-    add(c, list);
-    add(c, "-o");
-    add(c, out);
-    add(c, lib);
-    add_words(c, "-Xlinker -rpath -Xlinker"); /* folder of the real card's library, if there is one */
-    add(c, o->home->lib);
-    add(c, "-lferry");
-    add_words(c, FERRY_CORE_LIBS);
+    compiler_add(c, include);
+    compiler_add(c, o->name);
+    compiler_add(c, "-MD"); /* not -MMD: a file can declare itself a system header */
+    compiler_add(c, "-MF");
+    compiler_add(c, list);
+    compiler_add(c, "-o");
+    compiler_add(c, out);
+    compiler_add(c, lib);
+    compiler_add_words(c, "-Xlinker -rpath -Xlinker"); /* folder of the real card's library, if there is one */
+    compiler_add(c, o->home->lib);
+    compiler_add(c, "-lferry");
+    compiler_add_words(c, FERRY_CORE_LIBS);
 }
 
 static compile_end broken(diagnosis *d, const char *what, const char *name, const char *why, const char *hint)
@@ -175,7 +96,7 @@ static compile_end conclude(const compile_options *o, const child_result *r, con
 /* The compiler's command without the learner's file, to query its header folders. */
 typedef struct compiler_query {
     const compile_options *options;
-    command compiler;
+    compiler_command compiler;
 } compiler_query;
 
 /* The text between two marker lines, one folder a line, unindented; malloced. */
@@ -200,7 +121,7 @@ static char *query_system_folders(void *user)
     static const char *const env[] = {"LC_ALL=C", "LANGUAGE=", "CPATH=", "C_INCLUDE_PATH=", NULL};
     char err[256], *folders = NULL;
     child_result r;
-    add_words(&q->compiler, "-E -v -x c /dev/null");
+    compiler_add_words(&q->compiler, "-E -v -x c /dev/null");
     child_options run = {.argv = q->compiler.argv,
                          .folder = q->options->home->beside,
                          .env = env,
@@ -229,18 +150,18 @@ static compile_end check_reads(const compile_options *o, compiler_query *q, cons
 
 static compile_end run_compiler(const compile_options *o, const char *source, const char *header, diagnosis *d)
 {
-    command c = {.count = 0};
+    compiler_command c = {.count = 0};
     char paths[2 * (PATH_ROOM + 8)], out[PATH_ROOM + 32], list[PATH_ROOM + 40], err[256] = "";
     bool clang = false;
-    if (!choose_compiler(&c, &clang, d)) return COMPILE_BROKEN;
+    if (!compiler_choose(&c, &clang, d)) return COMPILE_BROKEN;
     compiler_query query = {.options = o};
-    choose_compiler(&query.compiler, &clang, d);
+    compiler_choose(&query.compiler, &clang, d);
     snprintf(out, sizeof out, "%s.%ld.new", o->program, (long)getpid());
     snprintf(list, sizeof list, "%s.d", out);
     make_command(&c, o, clang, out, list, paths);
     child_options run = {.argv = c.argv,
                          .folder = o->home->beside,
-                         .env = english,
+                         .env = compiler_english,
                          .log_fd = -1,
                          .stop_fd = o->stop_fd,
                          .as_user = o->as_user,

@@ -20,7 +20,7 @@ typedef struct read_check {
 
 /* The next word from *p on, unescaped by make's rules: a blank after n backslashes belongs to the word if n is odd,
  * and half of the backslashes are literal. False at the end. */
-static bool next_word(const char **p, char out[PATH_MAX])
+bool reads_next(const char **p, char out[PATH_MAX])
 {
     size_t n = 0;
     while (**p == ' ' || **p == '\n' || (**p == '\\' && (*p)[1] == '\n')) ++*p;
@@ -58,7 +58,7 @@ static bool is_public(const home *h, const char *path)
     if (strcmp(base, "ferry.h") != 0 && strncmp(base, "ferry_", 6) != 0) return false;
     snprintf(folder, sizeof folder, "%.*s", (int)(base - 1 - path), path);
     if (realpath(h->include, real) && !strcmp(real, folder)) return true;
-    snprintf(real, sizeof real, "%.3000s/../lib", h->lessons);
+    snprintf(real, sizeof real, "%.3000s/lib", h->ferry);
     char *source = realpath(real, NULL);
     bool yes = source && !strcmp(source, folder);
     free(source);
@@ -84,10 +84,10 @@ static const char *objection(read_check *l, const char *name, const char *path)
 {
     const home *h = l->home;
     char lib[PATH_MAX + 8];
-    snprintf(lib, sizeof lib, "%.3000s/../lib", h->lessons);
+    snprintf(lib, sizeof lib, "%.3000s/lib", h->ferry);
     if (is_in(path, h->lessons)) return "which belongs to the lesson";
     if (is_public(h, path)) return NULL;
-    if (is_in(path, lib)) return "which is inside Ferry";
+    if (is_in(path, lib) || is_in(path, h->grader)) return "which is inside Ferry";
     if (!strcmp(name, l->name) || is_in(path, h->my) || is_system(l, path)) return NULL;
     return "which is outside my/";
 }
@@ -136,7 +136,7 @@ reads reads_check(const home *h, const char *list, const char *name, const char 
     const char *p = text ? strstr(text, ": ") : NULL;
     read_check l = {.home = h, .name = name, .system = system, .user = user};
     reads found = p ? READS_FINE : READS_UNKNOWN;
-    for (p += p ? 2 : 0; found == READS_FINE && next_word(&p, word);) {
+    for (p += p ? 2 : 0; found == READS_FINE && reads_next(&p, word);) {
         snprintf(full, sizeof full, "%s%s%s", *word == '/' ? "" : h->beside, *word == '/' ? "" : "/", word);
         bool resolved = realpath(full, path); /* if not, the name was parsed wrongly: refuse it */
         if (!resolved) snprintf(path, sizeof path, "%s", word);

@@ -3,6 +3,8 @@
 #ifndef FERRY_READS_H
 #define FERRY_READS_H
 
+#include <limits.h>
+
 #include "diagnose.h"
 #include "paths.h"
 
@@ -14,5 +16,7 @@ typedef enum reads { READS_FINE, READS_REFUSED, READS_UNKNOWN } reads;
 typedef char *reads_system(void *user);
 reads reads_check(const home *h, const char *list, const char *name, const char *source, reads_system *system,
                   void *user, diagnosis *d);
+/* The next file of such a list from *p on, which begins after "program: "; false at the end. */
+bool reads_next(const char **p, char out[PATH_MAX]);
 
 #endif

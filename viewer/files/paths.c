@@ -1,8 +1,11 @@
 /* paths.c: Ferry's folders, and reading and writing whole files. */
+#define _GNU_SOURCE 1
+
 #include "paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,6 +17,7 @@
 
 #include "folder.h"
 #include "memory.h"
+
 bool folder_exists(const char *path)
 {
     struct stat st;
@@ -32,6 +36,14 @@ bool folder_make(const char *path)
     }
     return mkdir(part, 0777) == 0 || folder_exists(part);
 }
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
+void folder_remove(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 char *file_read(const char *path, size_t *size)
 {
@@ -182,7 +194,7 @@ static bool contains(const char *folder, const char *name)
     return access(path, R_OK) == 0;
 }
 
-/* The folder of this executable, or its ancestor `above` levels up. */
+/* The folder of this executable, or its ancestor `above` levels up; above -1: the executable itself. */
 static bool executable_folder(char *out, int above)
 {
     ssize_t n = readlink("/proc/self/exe", out, PATH_ROOM - 1);
@@ -258,6 +270,8 @@ static void find_library(home *h, const char *root)
     if (!contains(h->include, "ferry.h")) set_path(h->include, "%.3000s/lib", root);
     if (!contains(h->include, "ferry.h")) set_path(h->include, "%.3000s/include", above);
     if (!contains(h->include, "ferry.h")) set_path(h->include, "%.3000s/include/ferry", above);
+    set_path(h->grader, "%.3000s/grader", h->lib);
+    if (!contains(h->grader, "grade.h")) set_path(h->grader, "%.3000s/include/ferry-grade", above);
 }
 
 /* Programs are built in my/.built if FERRY_MY is set, in a checkout's build/my, or in the user's cache. */
@@ -272,13 +286,39 @@ static bool find_made(home *h, const char *root)
     return set_path(h->made, "/tmp/ferry-%ld/my", (long)getuid());
 }
 
+static unsigned long long hash_text(unsigned long long hash, const char *text)
+{
+    for (const char *p = text; *p; p++) hash = (hash ^ (unsigned char)*p) * 1099511628211ULL; /* FNV-1a */
+    return hash;
+}
+
+/* Another folder of lessons than Ferry's. What is built from it has a folder of its own for each folder of lessons and
+ * each build of Ferry: lessons of two folders may have one name, and two versions of Ferry another grader. */
+static bool find_own(home *h, char *err, size_t room)
+{
+    char real[PATH_MAX], builtin[PATH_MAX], own[PATH_ROOM];
+    const char *value = getenv("FERRY_LESSONS");
+    if (!value || !*value) return true;
+    bool found = realpath(value, real) && folder_exists(real);
+    if (!found || !executable_folder(own, -1)) {
+        snprintf(err, room, "there is no folder of lessons '%.900s'; name one with --lessons DIR or FERRY_LESSONS=DIR",
+                 value);
+        return false;
+    }
+    if (realpath(h->lessons, builtin) && !strcmp(real, builtin)) return true;
+    unsigned long long hash = hash_text(hash_text(14695981039346656037ULL, real), own);
+    if (set_path(h->lessons, "%s", real) && set_path(h->own, "%.2900s/.own/%016llx", h->made, hash)) return true;
+    snprintf(err, room, "the path of the folder of lessons, %.900s, is too long; move it", real);
+    return false;
+}
+
 bool paths_find(home *h, char *err, size_t room)
 {
-    char root[PATH_ROOM];
     memset(h, 0, sizeof *h);
-    if (!find_root(root, err, room)) return false;
-    find_library(h, root);
-    if (set_path(h->lessons, "%.3000s/lessons", root) && find_my(h, root) && find_made(h, root)) return true;
+    if (!find_root(h->ferry, err, room)) return false;
+    find_library(h, h->ferry);
+    if (set_path(h->lessons, "%.3000s/lessons", h->ferry) && find_my(h, h->ferry) && find_made(h, h->ferry))
+        return find_own(h, err, room);
     snprintf(err, room,
              "the path of the folder my/ is too long, or the current folder is gone; "
              "run ferry in another folder");

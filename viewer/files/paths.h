@@ -8,10 +8,13 @@
 enum { PATH_ROOM = 3072 }; /* bytes for a path of a folder and a short name */
 
 typedef struct home {
+    char ferry[PATH_ROOM];   /* holds Ferry's own lessons/ and, in a checkout, lib/ */
     char lessons[PATH_ROOM]; /* folder of the lessons */
-    char my[PATH_ROOM];      /* folder of the learner's files */
-    char beside[PATH_ROOM];  /* parent folder of my/: working directory of the compiler and the programs */
+    char own[PATH_ROOM];    /* a teacher's own lessons: their checks and examples are built here; "": Ferry's lessons */
+    char my[PATH_ROOM];     /* folder of the learner's files */
+    char beside[PATH_ROOM]; /* parent folder of my/: working directory of the compiler and the programs */
     char include[PATH_ROOM]; /* holds ferry.h */
+    char grader[PATH_ROOM];  /* holds grade.h and what it includes */
     char lib[PATH_ROOM];     /* holds libferry.a */
     char demos[PATH_ROOM];   /* holds the built examples, named by lesson id */
     char made[PATH_ROOM];    /* the learner's programs are built here */
@@ -19,12 +22,14 @@ typedef struct home {
 } home;
 
 /* Lessons: $FERRY_HOME, else the parent of the executable's folder if it holds lessons/, else PREFIX/share/ferry
- * for an executable in PREFIX/bin. $FERRY_MY names another my/. On failure returns false with a message in err. */
+ * for an executable in PREFIX/bin. $FERRY_MY names another my/, $FERRY_LESSONS another folder of lessons. On failure
+ * returns false with a message in err. */
 bool paths_find(home *h, char *err, size_t room);
 
 /* Creates a folder and its parents. */
 bool folder_make(const char *path);
 bool folder_exists(const char *path);
+void folder_remove(const char *path); /* with all that is in it */
 /* The whole file plus a NUL that size does not count; the caller frees it. NULL with errno set on failure. */
 char *file_read(const char *path, size_t *size);
 /* Replaces the file atomically, by renaming a temporary one. Of a symbolic link, the target is replaced. */

@@ -69,6 +69,8 @@ typedef struct lesson_check {
 
 extern const lesson_check *lesson_checks[];            /* NULL-terminated; make lists those in lessons/ */
 const lesson_check *lesson_check_find(const char *id); /* NULL: no such lesson */
+/* grade_run by a check that is at hand. */
+void grade_run_by(const lesson_check *l, const trace *run, uint64_t seed, const char *given, verdict *out);
 
 const trace *grade_trace(const grading *g);
 uint64_t grade_seed(const grading *g);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "own_check.h"
 
 enum { TIME_LIMIT = 30 }; /* seconds; a check takes milliseconds */
 
@@ -41,7 +42,17 @@ static void summarize(const trace *run, judgement *j)
     }
 }
 
-static void grade_log(int fd, const char *lesson, uint64_t seed, const char *given, judgement *j)
+/* Runs the lesson's check; false, with j->trouble, if there is none. */
+static bool grade_trace_of(const trace *run, const char *lesson, const char *own, uint64_t seed, const char *given,
+                           judgement *j)
+{
+    if (!own) return grade_run(lesson, run, seed, given, &j->verdict, j->trouble, sizeof j->trouble);
+    const lesson_check *l = own_check_load(own, lesson, j->trouble, sizeof j->trouble);
+    if (l) grade_run_by(l, run, seed, given, &j->verdict);
+    return l != NULL;
+}
+
+static void grade_log(int fd, const char *lesson, const char *own, uint64_t seed, const char *given, judgement *j)
 {
     trace run;
     fy_log *log = fy_log_open(fd, j->trouble, sizeof j->trouble);
@@ -51,8 +62,7 @@ static void grade_log(int fd, const char *lesson, uint64_t seed, const char *giv
     trace_of_log(&run, log);
     summarize(&run, j);
     j->spoiled = fy_log_is_truncated(log);
-    j->judged =
-        !j->spoiled && lesson && grade_run(lesson, &run, seed, given, &j->verdict, j->trouble, sizeof j->trouble);
+    j->judged = !j->spoiled && lesson && grade_trace_of(&run, lesson, own, seed, given, j);
     trace_free(&run);
     if (!j->judged) {
         fy_log_close(log);
@@ -63,7 +73,8 @@ static void grade_log(int fd, const char *lesson, uint64_t seed, const char *giv
 }
 
 /* Ends by _exit: exit handlers belong to the parent. */
-static _Noreturn void run_child(int fd, const char *lesson, uint64_t seed, const char *given, judgement *shared)
+static _Noreturn void run_child(int fd, const char *lesson, const char *own, uint64_t seed, const char *given,
+                                judgement *shared)
 {
     static judgement result; /* copied to the parent only once it is complete */
     signal(SIGALRM, SIG_DFL);
@@ -71,18 +82,18 @@ static _Noreturn void run_child(int fd, const char *lesson, uint64_t seed, const
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     alarm(TIME_LIMIT);
-    grade_log(fd, lesson, seed, given, &result);
+    grade_log(fd, lesson, own, seed, given, &result);
     *shared = result;
     _exit(0);
 }
 
-void judge(int log_fd, const char *lesson, uint64_t seed, const char *given, judgement *out)
+void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, judgement *out)
 {
     int status = 0;
     *out = (judgement){.last_line = -1};
     judgement *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t pid = shared == MAP_FAILED ? -1 : fork();
-    if (pid == 0) run_child(log_fd, lesson, seed, given, shared);
+    if (pid == 0) run_child(log_fd, lesson, own, seed, given, shared);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     if (pid < 0) snprintf(out->trouble, sizeof out->trouble, "cannot start the grading process: %s", strerror(errno));
     else *out = *shared;

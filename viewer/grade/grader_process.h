@@ -19,8 +19,9 @@ typedef struct judgement {
     } error;
 } judgement;
 
-/* log_fd: a slot log whose writer has been waited for; borrowed. lesson NULL: the log is read but not graded. Blocks
- * until the child has ended, 30 s at most. */
-void judge(int log_fd, const char *lesson, uint64_t seed, const char *given, judgement *out);
+/* log_fd: a slot log whose writer has been waited for; borrowed. lesson NULL: the log is read but not graded. own: the
+ * shared object that has its check (own_check.h); NULL: one of Ferry's. Blocks until the child has ended, 30 s at
+ * most. */
+void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, judgement *out);
 
 #endif

@@ -15,10 +15,16 @@
 #include "compile.h"
 #include "memory.h"
 #include "narrate.h"
+#include "own_check.h"
+#include "own_demo.h"
 #include "progress.h"
 #include "source_check.h"
 
 #define SET(field, ...) snprintf(out->field, sizeof out->field, __VA_ARGS__)
+
+static const char of_the_teacher[] = "this is not your mistake: whoever wrote the lesson has to mend its check.c";
+
+static bool is_graded(const run_options *o) { return o->grade && !o->demo; }
 
 static void report_stage(const run_options *o, run_stage stage, int fd)
 {
@@ -46,6 +52,7 @@ static void copy_diagnosis(outcome *out, run_end end)
 
 static bool compiles(const run_options *o, const char *program, outcome *out)
 {
+    if (o->is_built) return true;
     compile_options c = {
         .home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd, .as_user = o->as_user};
     report_stage(o, RUN_COMPILING, -1);
@@ -98,9 +105,22 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
     return false;
 }
 
+/* A teacher's own check that does not build is the teacher's to mend: the message has the compiler's words. */
+static bool build_own_check(const run_options *o, char object[OWN_CHECK_ROOM], outcome *out)
+{
+    if (!*o->home->own || !is_graded(o) ||
+        own_check_build(o->home, o->lesson->id, object, out->message, sizeof out->message))
+        return true;
+    out->end = RUN_ENVIRONMENT_ERROR;
+    SET(hint, "%s", of_the_teacher);
+    return false;
+}
+
 /* False, with out filled in, if the program could not run or was cancelled. report: announce its log to the pages. */
 static bool attempt_run(const run_options *o, const char *program, attempt *a, bool report, outcome *out)
 {
+    char own_check[OWN_CHECK_ROOM];
+    if (!build_own_check(o, own_check, out)) return false;
     a->log_fd = fy_log_file(NULL, 0, out->message, sizeof out->message);
     if (a->log_fd < 0) {
         out->end = RUN_ENVIRONMENT_ERROR;
@@ -113,7 +133,8 @@ static bool attempt_run(const run_options *o, const char *program, attempt *a, b
         out->end = RUN_STOPPED;
         return false;
     }
-    judge(a->log_fd, o->grade && !o->demo ? o->lesson->id : NULL, a->seed, a->given, &a->judgement);
+    judge(a->log_fd, is_graded(o) ? o->lesson->id : NULL, *o->home->own ? own_check : NULL, a->seed, a->given,
+          &a->judgement);
     return true;
 }
 
@@ -205,10 +226,10 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
             out->line = failed->line;
             out->seq = failed->seq;
         }
-    } else if (o->grade && !o->demo) {
+    } else if (is_graded(o)) {
         out->end = RUN_ENVIRONMENT_ERROR;
         SET(message, "%s", j->trouble);
-        SET(hint, "this is not your mistake; run make and try again");
+        SET(hint, "%s", *o->home->own ? of_the_teacher : "this is not your mistake; run make and try again");
     } else {
         out->end = RUN_PASSED;
         SET(message, "the program ran to its end: %lld events", j->events);
@@ -262,10 +283,41 @@ static void run_program(const run_options *o, const char *program, outcome *out)
     store_output(&a, out);
     if (!ran) return;
     describe_attempt(o, &a, out);
-    if (!o->grade || o->demo) return;
+    if (!is_graded(o)) return;
     if (out->end == RUN_PASSED) run_second(o, program, out);
     bool judged = out->end == RUN_PASSED || out->end == RUN_FAILED;
     if (judged && !o->unrecorded) progress_record(o->home, o->lesson, out->end == RUN_PASSED);
+}
+
+static void run_demo(const run_options *o, outcome *out)
+{
+    char program[PATH_ROOM];
+    SET(file, "lessons/%s/demo.c", o->lesson->id);
+    lesson_demo(o->home, o->lesson, program);
+    if (access(program, X_OK) == 0) {
+        run_program(o, program, out);
+        return;
+    }
+    out->end = RUN_ENVIRONMENT_ERROR;
+    SET(message, "the worked example %.900s is not built", program);
+    SET(hint, "run make");
+}
+
+/* The example of a teacher's own lesson: built when it is asked for, like a learner's file. */
+static void run_own_demo(const run_options *o, outcome *out)
+{
+    char program[PATH_ROOM + 80];
+    home build, start_in;
+    run_options to_build = *o, to_run = *o;
+    SET(file, "lessons/%s/demo.c", o->lesson->id);
+    if (!own_demo_homes(o->home, o->lesson, &build, &start_in, out->message, sizeof out->message)) {
+        out->end = RUN_ENVIRONMENT_ERROR;
+        return;
+    }
+    to_build.home = &build;
+    to_run.home = &start_in;
+    snprintf(program, sizeof program, "%.3000s/%s", build.made, o->lesson->id);
+    if (compiles(&to_build, program, out)) run_program(&to_run, program, out);
 }
 
 void run(const run_options *o, outcome *out)
@@ -273,16 +325,10 @@ void run(const run_options *o, outcome *out)
     char program[PATH_ROOM + 80];
     *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = memory_copy("", "a run")};
     lesson_name(o->home, o->lesson, out->file);
-    if (o->demo) {
-        SET(file, "lessons/%s/demo.c", o->lesson->id);
-        lesson_demo(o->home, o->lesson, program);
-        if (access(program, X_OK) == 0) {
-            run_program(o, program, out);
-        } else {
-            out->end = RUN_ENVIRONMENT_ERROR;
-            SET(message, "the worked example %.900s is not built", program);
-            SET(hint, "run make");
-        }
+    if (o->demo && *o->home->own) {
+        run_own_demo(o, out);
+    } else if (o->demo) {
+        run_demo(o, out);
     } else if (!lesson_create_file(o->home, o->lesson, out->message, sizeof out->message)) {
         out->end = RUN_ENVIRONMENT_ERROR;
     } else {

@@ -22,10 +22,11 @@ typedef struct run_options {
     bool demo;  /* run the worked example, which is never graded */
     bool grade; /* grade the learner's program and record the attempt */
     bool unrecorded;
-    uint64_t seed, second_seed;                             /* of both runs; the second 0: a random one */
-    unsigned as_user;                                       /* compiles and runs as another user, see child.h; 0: no */
-    child_limits limits;                                    /* 0: the defaults */
-    int stop_fd;                                            /* cancels the run, see child.h; -1: none */
+    bool is_built;              /* by an earlier run of the same file: it is not compiled again */
+    uint64_t seed, second_seed; /* of both runs; the second 0: a random one */
+    unsigned as_user;           /* compiles and runs as another user, see child.h; 0: no */
+    child_limits limits;        /* 0: the defaults */
+    int stop_fd;                /* cancels the run, see child.h; -1: none */
     void (*stage)(void *user, run_stage stage, int log_fd); /* may be NULL */
     void *user;
 } run_options;

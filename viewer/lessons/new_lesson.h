@@ -1,0 +1,12 @@
+/* new_lesson.h: a lesson for a teacher to begin with: every file of a lesson, complete and tiny. */
+#ifndef FERRY_NEW_LESSON_H
+#define FERRY_NEW_LESSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Makes the folder `path`, DIR/NN-name, and its files. False, with the reason in err, for another name or a folder that
+ * exists, which is left as it is. */
+bool new_lesson(const char *path, char *err, size_t room);
+
+#endif
