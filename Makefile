@@ -426,7 +426,7 @@ install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
 uninstall: ## remove what make install installed
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry $(TO)/include/ferry-grade
-	rm -f $(TO)/bin/ferry $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
+	rm -f $(TO)/bin/ferry $(TO)/libexec/programs/demos $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
 core-libs: # what a program links beside libferry.a
 	echo $(CORE_LIBS) -Wl,-rpath,$(abspath $(B))

@@ -54,6 +54,10 @@ grades() { # the learner's file is created in the current folder
     (cd "$work/own" && XDG_CACHE_HOME=$work/cache && export XDG_CACHE_HOME && mkdir -p my &&
         cp "$OLDPWD/lessons/01-where-am-i/solution.c" my/01-where-am-i.c && "$prefix/bin/ferry" grade 01-where-am-i)
 }
+proves_own_lessons() { # a check.c is built with the installed headers
+    (cd "$work/own" && XDG_CACHE_HOME=$work/cache && export XDG_CACHE_HOME && "$prefix/bin/ferry" new-lesson mine/01-own &&
+        "$prefix/bin/ferry" prove 01-own --lessons mine && ls "$work"/cache/ferry/my/.own/*/checks/01-own.so)
+}
 refuses_to_build() { # a world-writable folder may contain anybody's files
     mkdir -p "$work/open/ferry/my" && chmod 777 "$work/open/ferry/my" &&
         ! (cd "$work/own" && XDG_CACHE_HOME=$work/open "$prefix/bin/ferry" grade 01-where-am-i) >"$work/refused" 2>&1 &&
@@ -122,5 +126,6 @@ holds "a program builds against build/ by pkg-config" uninstalled
 holds "C++ may include ferry.h" cplusplus
 holds "the installed ferry lists the lessons" lists
 holds "the installed ferry grades" grades
+holds "the installed ferry proves a teacher's own lesson" proves_own_lessons
 holds "it builds nothing in a folder writable by others" refuses_to_build
 finish

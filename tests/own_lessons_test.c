@@ -157,7 +157,7 @@ static void the_example_is_built_when_it_is_asked_for(void **state)
 {
     (void)state;
     expect("run 1 --demo", 0, "copy    numbers -> there", "demo.c:9");
-    expect("predict 1 1 2", 0, "right  copies to the card: 1", "copies back to the CPU: 1");
+    expect("predict 1 1 1", 0, "right  copies to the card: 1", "right  copies back to the CPU: 1");
     char *was = change("demo.c", "fy_mul(there, 3)", "fy_mul(there, )");
     expect("run 1 --demo", 1, "lessons/" ID "/demo.c:11: ");
     expect("prove 1", 1, "FAIL  demo.c:11: ");
@@ -224,8 +224,7 @@ static void a_check_that_crashes_is_reported_and_ferry_goes_on(void **state)
     (void)state;
     hand_in("solution.c");
     char *was = change("check.c", "    check_numbers(g);", "    __builtin_trap();");
-    expect("grade 1", 1, "the check itself crashed (Illegal instruction)",
-           "whoever wrote the lesson has to mend its check.c");
+    expect("grade 1", 1, "the check itself crashed (", "whoever wrote the lesson has to mend its check.c");
     expect("grade --all", 1, "the check itself crashed", "0 of 1 lessons passed");
     put_back("check.c", was);
 }
@@ -259,6 +258,14 @@ static void proving_names_each_thing_that_does_not_hold(void **state)
     put_back("solution.c", solution);
 }
 
+static const char *dirname_of_ferry(void)
+{
+    static char folder[sizeof ferry_command];
+    snprintf(folder, sizeof folder, "%s", ferry_command);
+    *strrchr(folder, '/') = '\0'; /* BUILD/tests/.. */
+    return folder;
+}
+
 static void a_learners_file_cannot_read_the_lesson_or_the_grader(void **state)
 {
     (void)state;
@@ -266,6 +273,9 @@ static void a_learners_file_cannot_read_the_lesson_or_the_grader(void **state)
     snprintf(text, sizeof text, "#include \"%s/" ID "/solution.c\"\n", lessons);
     assert_true(write_answer(ID, text));
     expect("grade 1", 1, "which belongs to the lesson");
+    snprintf(text, sizeof text, "#include \"%.400s/grader/text.h\"\n", dirname_of_ferry());
+    assert_true(write_answer(ID, text));
+    expect("grade 1", 1, "which is inside Ferry");
 }
 
 int main(void)
