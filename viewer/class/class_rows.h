@@ -32,6 +32,8 @@ void class_row_add(fy_text *to, const class_row *r); /* appends a line */
 bool class_rows_read(class_rows *rows, const char *path, char *err, size_t room);
 /* Replaces the file by the rows, sorted by student and lesson; errno after false. */
 bool class_rows_write(class_rows *rows, const char *path);
+/* A submission that is there more than once; NULL: none. Sorts the rows as class_rows_write does. */
+const class_row *class_rows_twice(class_rows *rows);
 bool class_rows_have(const class_rows *rows, const char *student, const char *lesson);
 void class_rows_free(class_rows *rows);
 

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "memory.h"
-#include "run.h"
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
@@ -30,6 +29,11 @@ static void add_row(fy_text *to, const char *student, const lesson *l, const cha
     for (int i = 0; i < 4; i++) free(texts[i]);
 }
 
+double check_points(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c)
+{
+    return c->pass && !out->unfinished ? points_of(p, l->id, c->name) : 0;
+}
+
 void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p, const outcome *out)
 {
     double sum = 0, total = points_total(p, l->id);
@@ -37,7 +41,7 @@ void submission_rows(fy_text *to, const char *student, const lesson *l, const po
     bool held = out->end == RUN_PASSED || !out->second; /* the second run counts where the first one has passed */
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) {
         const struct verdict_check *c = &out->verdict.check[i];
-        double of = points_of(p, l->id, c->name), earned = c->pass ? of : 0;
+        double of = points_of(p, l->id, c->name), earned = check_points(p, l, out, c);
         sum += earned;
         add_row(to, student, l, c->name, earned, of, c->seq, c->pass ? "" : c->message);
     }
@@ -68,36 +72,45 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     return ok;
 }
 
-static void grade_one(const class_options *o, const submission *s, fy_text *rows)
+bool submission_run(const class_options *o, const submission *s, outcome *out, char *err, size_t room)
 {
     char folder[] = "/tmp/ferry-class-XXXXXX";
     home h;
+    run_options how = {.home = &h,
+                       .lesson = s->lesson,
+                       .grade = true,
+                       .unrecorded = true,
+                       .seed = student_seed(&o->secret, s->student, s->lesson->id, 1),
+                       .second_seed = student_seed(&o->secret, s->student, s->lesson->id, 2),
+                       .limits = {.seconds = o->seconds},
+                       .as_user = o->as_user,
+                       .stop_fd = -1};
+    bool made = mkdtemp(folder), ready = made && lay_out(o, s, folder, &h);
+    if (ready) run(&how, out);
+    else snprintf(err, room, "cannot copy %.900s: %s", s->path, strerror(errno));
+    if (made) folder_remove(folder);
+    return ready;
+}
+
+/* The rows of what has no verdict. */
+static void add_reason(fy_text *rows, const class_options *o, const submission *s, const char *check, const char *why)
+{
+    add_row(rows, s->student, s->lesson, check, 0, 0, -1, why);
+    add_row(rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
+}
+
+static void grade_one(const class_options *o, const submission *s, fy_text *rows)
+{
+    outcome out;
+    char err[PATH_ROOM];
     if (!s->path) {
-        add_row(rows, s->student, s->lesson, "submitted", 0, 0, -1, "no file was handed in");
-        add_row(rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
-        return;
-    }
-    if (!mkdtemp(folder) || !lay_out(o, s, folder, &h)) {
-        char message[PATH_ROOM];
-        snprintf(message, sizeof message, "cannot copy %.900s: %s", s->path, strerror(errno));
-        add_row(rows, s->student, s->lesson, "ran", 0, 0, -1, message);
-        add_row(rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
+        add_reason(rows, o, s, "submitted", "no file was handed in");
+    } else if (!submission_run(o, s, &out, err, sizeof err)) {
+        add_reason(rows, o, s, "ran", err);
     } else {
-        outcome out;
-        run_options how = {.home = &h,
-                           .lesson = s->lesson,
-                           .grade = true,
-                           .unrecorded = true,
-                           .seed = student_seed(&o->secret, s->student, s->lesson->id, 1),
-                           .second_seed = student_seed(&o->secret, s->student, s->lesson->id, 2),
-                           .limits = {.seconds = o->seconds},
-                           .as_user = o->as_user,
-                           .stop_fd = -1};
-        run(&how, &out);
         submission_rows(rows, s->student, s->lesson, o->points, &out);
         outcome_free(&out);
     }
-    folder_remove(folder);
 }
 
 /* ---- the workers --------------------------------------------------------------------------------------------- */
@@ -147,8 +160,7 @@ static void bury(const class_options *o, const submissions *all, work *w, int me
     if (!w->doing[me]) return;
     const submission *s = &all->list[w->doing[me] - 1];
     fy_text rows = {0};
-    add_row(&rows, s->student, s->lesson, "ran", 0, 0, -1, "the process that graded it died: grade it by hand");
-    add_row(&rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
+    add_reason(&rows, o, s, "ran", "the process that graded it died: grade it by hand");
     if (!append(fd, &rows)) atomic_store(&w->broken, errno);
     free(rows.data);
     w->doing[me] = 0;

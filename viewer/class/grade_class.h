@@ -4,6 +4,7 @@
 
 #include "class_rows.h"
 #include "points.h"
+#include "run.h"
 #include "student_seed.h"
 #include "submissions.h"
 
@@ -27,9 +28,11 @@ void class_protections(const class_options *o, char *out, size_t room);
  * err, if none can be graded: no process, the file cannot be written. */
 bool grade_class(const class_options *o, const submissions *all, class_rows *done, char *err, size_t room);
 
+/* Builds, runs and grades one in a folder of its own. False, with the reason in err, if it cannot be copied there. */
+bool submission_run(const class_options *o, const submission *s, outcome *out, char *err, size_t room);
+/* What a check has earned: nothing in a program that did not run to its end. */
+double check_points(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c);
 /* The rows of one submission that was judged; the last is "total". */
-struct outcome;
-void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p,
-                     const struct outcome *out);
+void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p, const outcome *out);
 
 #endif

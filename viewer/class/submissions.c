@@ -37,17 +37,23 @@ static char **students_of(const char *folder, int *count)
     return names;
 }
 
-/* The student's file for a lesson: a plain one, no link out of the folder. NULL: none. */
-static char *file_of(const char *folder, const char *student, const lesson *l)
+char *submission_file(const char *folder, const lesson *l)
 {
     static const char *const below[] = {"", "my/"};
     char path[PATH_ROOM];
     struct stat st;
     for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%.2000s/%.255s/%s%s.c", folder, student, below[i], l->id);
+        snprintf(path, sizeof path, "%.2500s/%s%s.c", folder, below[i], l->id);
         if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) return memory_copy(path, "a submission");
     }
     return NULL;
+}
+
+static char *file_of(const char *folder, const char *student, const lesson *l)
+{
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%.2000s/%.255s", folder, student);
+    return submission_file(path, l);
 }
 
 static void add(submissions *s, const char *student, const lesson *l, char *path)

@@ -22,5 +22,8 @@ bool submissions_open(submissions *s, const catalogue *c, const char *folder, ch
 /* Keeps shard `part` of `parts` (1 ... parts): each has about as many, whoever asks. */
 void submissions_shard(submissions *s, int part, int parts);
 void submissions_close(submissions *s);
+/* What one student has handed in for a lesson, in this folder or its my/: a plain file, no link out of the folder. The
+ * caller frees the path; NULL: none. */
+char *submission_file(const char *folder, const lesson *l);
 
 #endif

@@ -1,4 +1,6 @@
-/* cmd_class.c: `ferry grade-class`: grades the files of a class into a table. */
+/* cmd_class.c: `ferry grade-class` grades the files of a class into a table; `ferry join-class` joins those of its
+ * parts. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 #include "class_summary.h"
 #include "command.h"
 #include "grade_class.h"
+#include "memory.h"
 #include "own_check.h"
 
 /* "2/8": part 2 of 8. */
@@ -109,4 +112,61 @@ int command_grade_class(const command *c, int argc, char **argv)
     bool ok = grade_folder(&s, &o, part, parts);
     lessons_close(&s);
     return ok ? FINE : NOT_PASSED;
+}
+
+/* ---- join-class ------------------------------------------------------------------------------------------- */
+
+/* Moves the rows of the file to the others; false, with the reason in err. */
+static bool add_part(class_rows *rows, const char *path, char *err, size_t room)
+{
+    class_rows more;
+    if (access(path, F_OK) != 0) {
+        snprintf(err, room, "cannot read %s: %s", path, strerror(errno));
+        return false;
+    }
+    if (!class_rows_read(&more, path, err, room)) return false;
+    int count = rows->count + more.count;
+    if (more.count) {
+        rows->list = memory_realloc(rows->list, (size_t)count, sizeof *rows->list, "the rows");
+        memcpy(rows->list + rows->count, more.list, (size_t)more.count * sizeof *more.list);
+    }
+    rows->count = count;
+    free(more.list); /* not what its rows hold */
+    return true;
+}
+
+static bool join(const options *o)
+{
+    char err[PATH_ROOM + 512] = "";
+    class_rows rows = {0};
+    int files = 0, graded = 0;
+    bool ok = true;
+    while (ok && o->word[files + 1]) ok = add_part(&rows, o->word[++files], err, sizeof err);
+    const class_row *twice = ok ? class_rows_twice(&rows) : NULL;
+    if (twice) {
+        snprintf(err, sizeof err, "%.200s's %s is in two of these tables: name each part of a class once",
+                 twice->student, twice->lesson);
+        ok = false;
+    }
+    if (ok && !class_rows_write(&rows, o->word[0])) {
+        snprintf(err, sizeof err, "cannot write %.2900s: %s", o->word[0], strerror(errno));
+        ok = false;
+    }
+    for (int i = 0; i < rows.count; i++) graded += !strcmp(rows.list[i].check, "total");
+    if (ok) printf("%s: %d submissions of %d tables\n", o->word[0], graded, files);
+    else command_error(err);
+    ok = ok && (!o->junit || write_junit(o->junit, &rows));
+    class_rows_free(&rows);
+    return ok;
+}
+
+int command_join_class(const command *c, int argc, char **argv)
+{
+    options o;
+    if (!options_read(&o, c, argc, argv, "--junit", OPTION_WORDS)) return USAGE_ERROR;
+    if (!o.word[0] || !o.word[1]) {
+        fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
+        return USAGE_ERROR;
+    }
+    return join(&o) ? FINE : NOT_PASSED;
 }

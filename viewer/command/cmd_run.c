@@ -290,18 +290,32 @@ static int grade_all(const lesson_env *s, const options *o)
     return passed == count ? FINE : NOT_PASSED;
 }
 
+/* Gradescope's file may be of several lessons. */
+static bool names_file(int argc, char **argv)
+{
+    static const char name[] = "--gradescope";
+    bool found = false;
+    for (int i = 0; i < argc; i++) found |= !strncmp(argv[i], name, sizeof name - 1);
+    return found;
+}
+
 int command_grade(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--all --json --seconds --secret --student --lessons", 1)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--all --gradescope --json --points --seconds --secret --student --lessons",
+                      names_file(argc, argv) ? OPTION_WORDS : 1))
+        return USAGE_ERROR;
     if (o.all && o.word[0]) {
         fprintf(stderr, "ferry grade: --all grades every lesson; remove '%s'\n", o.word[0]);
         return USAGE_ERROR;
     }
     if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = o.all ? NULL : lessons_find(&s, c, o.word[0]);
-    int status = o.all ? grade_all(&s, &o) : l ? grade_once(&s, l, &o) : USAGE_ERROR;
+    int status = !l && !o.all   ? USAGE_ERROR
+                 : o.gradescope ? grade_for_gradescope(&s, c, &o)
+                 : o.all        ? grade_all(&s, &o)
+                                : grade_once(&s, l, &o);
     lessons_close(&s);
     return status;
 }
@@ -310,9 +324,11 @@ int command_check_all(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--json --seconds --lessons", 0)) return USAGE_ERROR;
+    if (!options_read(&o, c, argc, argv, "--gradescope --json --points --seconds --secret --student --lessons", 0))
+        return USAGE_ERROR;
     if (!lessons_open(&s, &o)) return NOT_PASSED;
-    int status = grade_all(&s, &o);
+    o.all = true;
+    int status = o.gradescope ? grade_for_gradescope(&s, c, &o) : grade_all(&s, &o);
     lessons_close(&s);
     return status;
 }

@@ -36,6 +36,7 @@ int command_new_lesson(const command *c, int argc, char **argv);
 int command_prove(const command *c, int argc, char **argv);
 /* cmd_class.c */
 int command_grade_class(const command *c, int argc, char **argv);
+int command_join_class(const command *c, int argc, char **argv);
 /* cmd_doctor.c */
 int command_doctor(const command *c, int argc, char **argv);
 /* cmd_completion.c */
@@ -59,13 +60,15 @@ int command_export(const command *c, int argc, char **argv);
 
 /* ---- options.c: what the subcommands share ---------------------------------------------------------- */
 
+enum { OPTION_WORDS = 1024 };
+
 typedef struct options {
-    const char *word[6]; /* positional arguments, in order; NULL: not given */
+    const char *word[OPTION_WORDS + 1]; /* positional arguments, in order; NULL: not given */
     bool all, demo, json, yes, no_browser, pinned, async, html, perfetto, svg, png;
     int port;  /* 8700 */
     long step; /* --step and --at, from 1; 0: not given */
     int jobs;  /* 0: not given */
-    const char *csv, *junit, *lessons, *points, *secret, *shard, *student;
+    const char *csv, *gradescope, *junit, *lessons, *points, *secret, *shard, *student;
     const char *allow_host, *card, *bus, *peer, *output, *browser, *trace;
     double seconds; /* wall-time limit of a program; 0: the default */
 } options;
@@ -84,6 +87,8 @@ bool lessons_open(lesson_env *s, const options *o);
 void lessons_close(lesson_env *s);
 /* The lesson `asked`, as in lesson_find; NULL after printing the error. */
 const lesson *lessons_find(const lesson_env *s, const command *c, const char *asked);
+/* cmd_gradescope.c: `ferry grade ... --gradescope FILE`; the exit status. */
+int grade_for_gradescope(const lesson_env *s, const command *c, const options *o);
 /* "ferry: MESSAGE" on stderr. */
 void command_error(const char *message);
 /* Prints it on one line of stdout, and frees it. */

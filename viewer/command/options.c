@@ -57,6 +57,7 @@ static bool set_value(options *o, const char *name, const char *value)
     if (!strcmp(name, "-o")) text = &o->output;
     if (!strcmp(name, "--browser")) text = &o->browser;
     if (!strcmp(name, "--csv")) text = &o->csv;
+    if (!strcmp(name, "--gradescope")) text = &o->gradescope;
     if (!strcmp(name, "--junit")) text = &o->junit;
     if (!strcmp(name, "--lessons")) text = &o->lessons;
     if (!strcmp(name, "--points")) text = &o->points;

@@ -210,7 +210,8 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
     out->graded = j->judged;
     if (j->judged) out->verdict = j->verdict;
 
-    if (a->child.end != CHILD_EXITED || a->child.code != 0) {
+    out->unfinished = a->child.end != CHILD_EXITED || a->child.code != 0;
+    if (out->unfinished) {
         describe_end(o, a, out);
     } else if (j->spoiled) {
         out->end = RUN_FAILED;

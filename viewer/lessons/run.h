@@ -50,6 +50,7 @@ typedef struct outcome {
     char event[400];     /* what the log tells of it, in a line; "": nothing */
     diagnosis diagnosis; /* of the compilation: the error, or the first warning */
     bool graded, second; /* second: the message describes the run with other inputs */
+    bool unfinished;     /* a signal, a limit or an exit status other than 0 ended the program */
     bool stopped;        /* by a failed Ferry call, which the message describes; the hint is the fix */
     verdict verdict;
     uint64_t seed;        /* of the run that the message describes */
