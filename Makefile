@@ -108,7 +108,7 @@ GRADER  = viewer/grade/grade.h viewer/trace/trace.h viewer/trace/event_arena.h \
 GRADER_COPIES = $(addprefix $(B)/grader/,$(notdir $(GRADER)))
 CALLED_BY_CHECKS = $(patsubst %,$(B)/viewer/grade/%.o,grade checks claims limits event_query) $(B)/lib/trace/event_reader.o
 MANUAL  = $(patsubst lib/%,$(B)/include/%,$(HEADERS)) # what learners' programs see of lib/
-LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
+DEMOS   = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
 SHOWN   = $(patsubst lessons/%.c,$(B)/%,$(wildcard lessons/experiments/*.c))
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
@@ -116,7 +116,7 @@ PLAIN   = $(addprefix $(B)/tests/,$(shell grep -xE '[a-z_]+_test' tests/plain.tx
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(filter-out %/bench.c,$(wildcard tests/bench/*.c)))
 
 ifeq ($(filter cjson cmark,$(HAVE)),cjson cmark)
-all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(GRADER_COPIES) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc $(REAL) ## build everything that users get
+all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(GRADER_COPIES) $(DEMOS) $(B)/ferry.pc $(B)/ferry-core.pc $(REAL) ## build everything that users get
 else
 all: $(B)/libferry.a $(REAL)
 	@echo 'ferry: built the library alone: $(filter-out $(HAVE),cjson cmark) is missing (.ci/deps says how to install it)'
@@ -424,9 +424,13 @@ install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	install -m 644 $(GRADER) $(TO)/include/ferry-grade
 	cp -r lessons $(TO)/share/ferry
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
+gradescope: all ## build an autograder for Gradescope, build/gradescope.zip: make gradescope LESSONS="01 02 03" [SECRET=FILE]
+	rm -rf $(B)/gradescope
+	$(MAKE) install PREFIX=/ferry DESTDIR=$(B)/gradescope REAL=
+	lessons/class/gradescope/pack $(B)/gradescope $(B)/gradescope.zip "$(LESSONS)" $(if $(SECRET),"$(SECRET)")
 uninstall: ## remove what make install installed
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry $(TO)/include/ferry-grade
-	rm -f $(TO)/bin/ferry $(TO)/libexec/programs/demos $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
+	rm -f $(TO)/bin/ferry $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
 core-libs: # what a program links beside libferry.a
 	echo $(CORE_LIBS) -Wl,-rpath,$(abspath $(B))
@@ -436,7 +440,7 @@ help: ## print this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 .PHONY: all tests prove-lessons run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-page bench-peers golden docs deps \
-  fmt install uninstall core-libs clean help fmt-check gpu-check real-compiles
+  fmt install gradescope uninstall core-libs clean help fmt-check gpu-check real-compiles
 .PRECIOUS: $(B)/%.o $(B)/%.S # kept, though a rule makes them on the way; .SECONDARY would hide that a header is gone
 # What an older build depended on may have moved since: it is then out of date, and not an error (-MP says so of headers).
 viewer/%.c tests/%.c: ;

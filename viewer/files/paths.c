@@ -121,9 +121,20 @@ static bool replace(const char *path, const char *text, size_t size)
     return false;
 }
 
+static bool write_into(const char *path, const char *text, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write_all(fd, text, size);
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
 bool file_write(const char *path, const char *text, size_t size)
 {
     char target[PATH_MAX]; /* resolved, so that a link stays a link */
+    struct stat st;
+    bool is_device = stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    if (is_device) return write_into(path, text, size); /* /dev/null stays what it is */
     return replace(realpath(path, target) ? target : path, text, size);
 }
 

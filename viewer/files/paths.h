@@ -32,7 +32,8 @@ bool folder_exists(const char *path);
 void folder_remove(const char *path); /* with all that is in it */
 /* The whole file plus a NUL that size does not count; the caller frees it. NULL with errno set on failure. */
 char *file_read(const char *path, size_t *size);
-/* Replaces the file atomically, by renaming a temporary one. Of a symbolic link, the target is replaced. */
+/* Replaces the file atomically, by renaming a temporary one. Of a symbolic link, the target is replaced; a
+ * device or a pipe is written to. */
 bool file_write(const char *path, const char *text, size_t size);
 /* Writes a new file; false with errno EEXIST if it exists. */
 bool file_create(const char *path, const char *text, size_t size);
