@@ -424,7 +424,7 @@ install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	install -m 644 $(GRADER) $(TO)/include/ferry-grade
 	cp -r lessons $(TO)/share/ferry
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
-gradescope: all ## build an autograder for Gradescope, build/gradescope.zip: make gradescope LESSONS="01 02 03" [SECRET=FILE]
+gradescope: ## build an autograder for Gradescope, build/gradescope.zip: make gradescope LESSONS="01 02 03" [SECRET=FILE]
 	rm -rf $(B)/gradescope
 	$(MAKE) install PREFIX=/ferry DESTDIR=$(B)/gradescope REAL=
 	lessons/class/gradescope/pack $(B)/gradescope $(B)/gradescope.zip "$(LESSONS)" $(if $(SECRET),"$(SECRET)")
