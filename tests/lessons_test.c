@@ -66,7 +66,8 @@ static const char *program_of(const char *lesson, const char *file)
     return system(command) ? "" : path;
 }
 
-static int exit_status; /* of the last run */
+static int exit_status;  /* of the last run */
+static bool with_values; /* does the next run log every result, as those that `ferry` grades? */
 
 /* The log of one run. These limits only protect the test; learners' limits are the runner's. */
 static char *run(const char *program, uint64_t seed, const char *given, size_t *size)
@@ -75,9 +76,9 @@ static char *run(const char *program, uint64_t seed, const char *given, size_t *
     snprintf(log, sizeof log, "%s/run.jsonl", work_folder);
     unlink(log);
     snprintf(command, sizeof command,
-             "ASAN_OPTIONS=detect_leaks=0 FERRY_GPU=sim %s FERRY_SEED=%llu FERRY_GIVEN='%s' FERRY_TRACE=%s "
+             "ASAN_OPTIONS=detect_leaks=0 FERRY_GPU=sim %s %s FERRY_SEED=%llu FERRY_GIVEN='%s' FERRY_TRACE=%s "
              "timeout 120 %s >%s/said 2>&1",
-             cards, (unsigned long long)seed, given, log, program, work_folder);
+             cards, with_values ? "FERRY_VALUES=1" : "", (unsigned long long)seed, given, log, program, work_folder);
     exit_status = system(command);
     char *text = file_read(log, size);
     if (!text) fail_msg("%s left no log (status %d)", program, exit_status);
@@ -89,7 +90,9 @@ static verdict graded(const char *lesson, const char *file, uint64_t seed, const
     const char *program = program_of(lesson, file);
     if (!*program) fail_msg("lessons/%s/%s does not build without a warning", lesson, file);
     size_t size;
+    with_values = true;
     char *lines = run(program, seed, given, &size), err[512] = "";
+    with_values = false;
     verdict v;
     if (!grade_lines(lesson, lines, size, seed, given, &v, err, sizeof err))
         fail_msg("lessons/%s/%s was not judged: %s", lesson, file, err);

@@ -41,6 +41,7 @@ static bool check_overlap(grading *g)
     }
     const char *got = grade_say(g, "%d", n);
     if (n >= 3) return check(g, name, true, NULL, want, got, "The copies ran while the card worked.");
+    if (!alone) return check(g, name, false, NULL, want, got, "Nothing was copied to the card.");
     return check(g, name, false, alone, want, got,
                  grade_say(g,
                            "Copies that ran while the card worked: %d, and the lesson wants 3. During %s the card did "

@@ -49,6 +49,10 @@ typedef struct verdict {
 bool grade_run(const char *lesson, const trace *run, uint64_t seed, const char *given, verdict *out, char *err,
                size_t room);
 
+/* The cards that runs from now on were started with, as FERRY_SIM names them (""; NULL, at first: any). It may change
+ * the environment: for a process that only grades. */
+void grade_expect_cards(const char *spec);
+
 /* Appends the verdict to the log that this process writes to (fy_log_write_to): a `check` event per check, then one
  * `grade` event. false: no log is open. */
 bool grade_emit(const char *lesson, const verdict *v);

@@ -87,12 +87,14 @@ static _Noreturn void run_child(int fd, const char *lesson, const char *own, uin
     _exit(0);
 }
 
-void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, judgement *out)
+void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, const char *cards,
+           judgement *out)
 {
     int status = 0;
     *out = (judgement){.last_line = -1};
     judgement *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t pid = shared == MAP_FAILED ? -1 : fork();
+    if (pid == 0) grade_expect_cards(cards);
     if (pid == 0) run_child(log_fd, lesson, own, seed, given, shared);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     if (pid < 0) snprintf(out->trouble, sizeof out->trouble, "cannot start the grading process: %s", strerror(errno));

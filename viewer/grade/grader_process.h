@@ -20,8 +20,9 @@ typedef struct judgement {
 } judgement;
 
 /* log_fd: a slot log whose writer has been waited for; borrowed. lesson NULL: the log is read but not graded. own: the
- * shared object that has its check (own_check.h); NULL: one of Ferry's. Blocks until the child has ended, 30 s at
- * most. */
-void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, judgement *out);
+ * shared object that has its check (own_check.h); NULL: one of Ferry's. cards: those that were simulated, as FERRY_SIM
+ * has it; NULL: real ones. Blocks until the child has ended, 30 s at most. */
+void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, const char *cards,
+           judgement *out);
 
 #endif

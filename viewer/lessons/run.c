@@ -76,11 +76,18 @@ typedef struct attempt {
     judgement judgement;
 } attempt;
 
+/* Does `ferry` run programs on the real card? */
+static bool is_real(void)
+{
+    const char *asked = getenv("FERRY_GPU");
+    return asked && !strcmp(asked, "real");
+}
+
 static bool start(const run_options *o, const char *program, attempt *a, outcome *out)
 {
     char seed[48], given[2048], gpu[64], card[256], visible[256];
-    const char *asked = getenv("FERRY_GPU"), *cards = getenv("CUDA_VISIBLE_DEVICES"), *argv[] = {program, NULL};
-    bool real = asked && !strcmp(asked, "real");
+    const char *cards = getenv("CUDA_VISIBLE_DEVICES"), *argv[] = {program, NULL};
+    bool real = is_real();
     snprintf(seed, sizeof seed, "FERRY_SEED=%" PRIu64, a->seed);
     snprintf(given, sizeof given, "FERRY_GIVEN=%s", a->given);
     snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", real ? "real" : "sim");
@@ -134,6 +141,7 @@ static bool attempt_run(const run_options *o, const char *program, attempt *a, b
         return false;
     }
     judge(a->log_fd, is_graded(o) ? o->lesson->id : NULL, *o->home->own ? own_check : NULL, a->seed, a->given,
+          is_real() ? NULL : o->lesson->card,
           &a->judgement);
     return true;
 }

@@ -44,6 +44,7 @@ typedef struct replayer {
     int64_t host_overhead;
     int cards, edit;       /* edit: the next one */
     int64_t thread, chunk; /* the smallest staging buffer */
+    const fy_event *contradiction;
     char *err;
     size_t room;
 } replayer;
@@ -55,6 +56,13 @@ static bool refuse(replayer *p, const fy_event *e, const char *what)
 {
     snprintf(p->err, p->room, "event %lld (%s) %s", (long long)e->seq, fy_kind_name(e->kind), what);
     return false;
+}
+
+/* The event's time is not the model's. */
+static bool contradict(replayer *p, const fy_event *e, const char *what)
+{
+    p->contradiction = e;
+    return refuse(p, e, what);
 }
 
 /* ---- performing an action ---- */
@@ -132,11 +140,9 @@ static action apply_plan(const replay_plan *plan, const replay_edit *edit, const
 {
     if (a.kind == COPY && plan->pinned && e->is.copy.src.storage && e->is.copy.dst.storage) a.copy.pinned = true;
     if (a.kind == COPY && plan->async && a.copy.dir == FY_WORD_h2d) a.copy.async = true;
-    if (plan->peer_on) a.peer = true;
-    if (plan->peer_off) a.peer = false;
+    a.peer = (a.peer || plan->peer_on) && !plan->peer_off;
     bool moves = edit && (a.kind == COPY || a.kind == PEER_COPY);
-    if (moves) a.copy.pinned |= edit->how == REPLAY_PIN;
-    if (moves) a.peer |= edit->how == REPLAY_PEER;
+    if (moves) a.copy.pinned |= edit->how == REPLAY_PIN, a.peer |= edit->how == REPLAY_PEER;
     if (moves && edit->how == REPLAY_RESIZE) a.bytes = edit->value, a.copy.bytes = (size_t)edit->value;
     if (edit && edit->how == REPLAY_OVERLAP && a.kind == COPY) a.copy.pinned = a.copy.async = true;
     if (edit && edit->how == REPLAY_ON_HOST && a.kind == OP) a.kind = HOST;
@@ -342,7 +348,7 @@ static int64_t time_of(const fy_event *e) { return e->t < 0 || e->t > most_time 
 static bool advance_to(replayer *p, const fy_event *e, int64_t begin)
 {
     int64_t gap = begin - p->logged.now;
-    if (gap < 0) return refuse(p, e, "starts before the previous call has ended; was the log edited?");
+    if (gap < 0) return contradict(p, e, "starts before the previous call has ended: the log was edited");
     advance(p, gap);
     p->logged.ledger.untold += gap;
     p->changed.ledger.untold += gap;
@@ -361,7 +367,7 @@ static bool is_valid(replayer *p, const fy_event *e, const action *a)
     if (a->kind == COPY || a->kind == PEER_COPY) valid = valid && a->bytes / p->chunk <= most_chunks;
     if (a->kind == OP) valid = valid && a->flops >= 0 && a->flops <= most_amount;
     if (a->kind == EVENT_RECORD || a->kind == STREAM_WAIT) valid = valid && a->event > 0;
-    return valid || refuse(p, e, "lacks a field, or has an unknown card or stream");
+    return valid || contradict(p, e, "lacks a field, or has an unknown card or stream");
 }
 
 static bool is_same_thread(replayer *p, const fy_event *e)
@@ -409,7 +415,7 @@ static bool step(replayer *p, int i)
     fy_timing_call(p->logged.card[a.card], 0, &cost);
     if (!advance_to(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
     if (!left_out && !aside) await_copies(p, i, &b);
-    int64_t before = p->changed.now;
+    const int64_t before = p->changed.now;
     fy_time got = perform(&p->logged, &a, &went);
     if (left_out) tell_left_out(p, i);
     else if (b.kind == HOST) run_on_host(p, i, &a);
@@ -422,10 +428,9 @@ static bool step(replayer *p, int i)
     if (p->changed.now > most_time || fy_timing_tail(p->changed.card[a.card], -1) > most_time)
         return refuse(p, e, "would end later than the model can represent (36 years)");
     bool same = p->logged.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
-    return same ||
-           refuse(p, e,
-                  "has a different time than the log's card parameters give: the log was edited, or recorded by "
-                  "another version");
+    return same || contradict(p, e,
+                              "has a different time than the log's card parameters give: the log was edited, or "
+                              "recorded by another version");
 }
 
 /* ---- card parameters ---- */
@@ -561,7 +566,8 @@ static void close_timeline(timeline *w)
     free(w->reached);
 }
 
-bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
+static bool replay_all(const trace *t, const replay_plan *plan, ledger *logged, ledger *other,
+                       const fy_event **contradiction, char *err, size_t room)
 {
     replayer p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
     bool ok = open_cards(&p) && make_events(&p) && make_room_aside(&p);
@@ -576,5 +582,20 @@ bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *oth
     close_timeline(&p.changed);
     *logged = p.logged.ledger;
     *other = p.changed.ledger;
+    *contradiction = p.contradiction;
     return ok;
+}
+
+bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
+{
+    const fy_event *contradiction;
+    return replay_all(t, plan, logged, other, &contradiction, err, room);
+}
+
+const fy_event *replay_contradiction(const trace *t, char *err, size_t room)
+{
+    ledger logged, same;
+    const fy_event *at;
+    replay_all(t, &(replay_plan){0}, &logged, &same, &at, err, room);
+    return at;
 }

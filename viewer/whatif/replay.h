@@ -67,4 +67,7 @@ typedef struct ledger {
 /* false: err says what the log lacks, or which event contradicts the model. */
 bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *otherwise, char *err, size_t room);
 
+/* The first event whose time is not the model's, as err says; NULL: there is none, or the log cannot be replayed. */
+const fy_event *replay_contradiction(const trace *t, char *err, size_t room);
+
 #endif

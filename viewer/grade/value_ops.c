@@ -1,0 +1,390 @@
+/* value_ops.c: see value_ops.h. Bounds are generous: an honest run must never contradict itself, and who forges a result
+ * by less than rounding gains nothing. */
+#include "value_ops.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "op.h"
+
+const element unknown_element = {0, INFINITY};
+
+bool element_is_known(element e) { return isfinite(e.is) && isfinite(e.within); }
+
+/* ---- dtypes ---- */
+
+/* The largest relative error of rounding; 0: integers, which are exact. */
+static double epsilon_of(fy_word dtype)
+{
+    switch (dtype) {
+    case FY_WORD_float64: return 0x1p-52;
+    case FY_WORD_float32: return 0x1p-23;
+    case FY_WORD_float16: return 0x1p-10;
+    case FY_WORD_bfloat16: return 0x1p-7;
+    default: return 0;
+    }
+}
+
+/* What is lost near zero: subnormal numbers may be flushed. */
+static double smallest_of(fy_word dtype) { return dtype == FY_WORD_float16 ? 0x1p-14 : 0x1p-126; }
+
+/* Beyond it a float overflows, an integer wraps around or is no longer exact in the log's doubles. */
+static double largest_of(fy_word dtype)
+{
+    switch (dtype) {
+    case FY_WORD_float64: return 1e300;
+    case FY_WORD_float32:
+    case FY_WORD_bfloat16: return 3e38;
+    case FY_WORD_float16: return 65000;
+    case FY_WORD_int64: return 0x1p53;
+    case FY_WORD_int32: return 0x1p31 - 1;
+    case FY_WORD_uint8: return 255;
+    case FY_WORD_bool: return 1;
+    default: return 0;
+    }
+}
+
+static bool is_real(fy_word dtype) { return epsilon_of(dtype) > 0; }
+
+element element_rounded(element e, fy_word dtype)
+{
+    if (!element_is_known(e) || fabs(e.is) + e.within > largest_of(dtype)) return unknown_element;
+    if (is_real(dtype)) {
+        e.within += epsilon_of(dtype) * (fabs(e.is) + e.within) + smallest_of(dtype);
+        return e;
+    }
+    if (dtype == FY_WORD_bool) return fabs(e.is) > e.within || e.within == 0 ? (element){e.is != 0, 0} : unknown_element;
+    double whole = trunc(e.is);
+    bool is_sure = e.within == 0 || (trunc(e.is - e.within) == whole && trunc(e.is + e.within) == whole);
+    if (dtype == FY_WORD_uint8 && whole < 0) is_sure = false;
+    return is_sure ? (element){whole, 0} : unknown_element;
+}
+
+bool element_allows(element e, double claimed, fy_word dtype)
+{
+    if (!element_is_known(e)) return true;
+    double slack = is_real(dtype) ? 2 * epsilon_of(dtype) * fabs(e.is) + smallest_of(dtype) : 0;
+    return fabs(claimed - e.is) <= 2 * e.within + slack; /* false for NaN */
+}
+
+/* ---- elements ---- */
+
+/* Of an input, for element i of the result: sizes of 1 are repeated. Unknown if the shapes do not fit. */
+static element broadcast(const array *in, const array *out, int64_t i)
+{
+    int64_t index = 0, step = 1;
+    for (int k = 0; k < in->ndim; k++) {
+        int64_t size = in->shape[in->ndim - 1 - k], of = k < out->ndim ? out->shape[out->ndim - 1 - k] : 1;
+        if (size != 1 && size != of) return unknown_element;
+        if (size != 1) index += i % of * step;
+        step *= size;
+        i /= of ? of : 1;
+    }
+    return index < in->count ? in->at[index] : unknown_element;
+}
+
+static element unary(int op, element a, double e)
+{
+    double up;
+    switch (op) {
+    case FY_OP_cast:
+    case FY_OP_clone: return a;
+    case FY_OP_neg: return (element){-a.is, a.within};
+    case FY_OP_abs: return (element){fabs(a.is), a.within};
+    case FY_OP_relu: return (element){a.is > 0 ? a.is : 0, a.within};
+    case FY_OP_exp: up = exp(a.is); return (element){up, up * (expm1(a.within) + 8 * e)};
+    case FY_OP_log:
+        if (a.is <= 2 * a.within || a.is <= 0) return unknown_element;
+        return (element){log(a.is), a.within / (a.is - a.within) + 8 * e * fabs(log(a.is)) + 8 * e};
+    case FY_OP_sqrt:
+        if (a.is <= 2 * a.within) return unknown_element;
+        return (element){sqrt(a.is), a.within / sqrt(a.is - a.within) + 4 * e * sqrt(a.is)};
+    case FY_OP_tanh: return (element){tanh(a.is), a.within + 8 * e};
+    case FY_OP_sigmoid: return (element){1 / (1 + exp(-a.is)), a.within + 8 * e};
+    case FY_OP_sin: return (element){sin(a.is), a.within + 8 * e * (1 + fabs(a.is))};
+    case FY_OP_cos: return (element){cos(a.is), a.within + 8 * e * (1 + fabs(a.is))};
+    default: return unknown_element;
+    }
+}
+
+static element binary(int op, element a, element b)
+{
+    bool sure;
+    switch (op) {
+    case FY_OP_mul:
+        return (element){a.is * b.is, fabs(a.is) * b.within + fabs(b.is) * a.within + a.within * b.within};
+    case FY_OP_div:
+        if (fabs(b.is) <= 2 * b.within) return unknown_element;
+        return (element){a.is / b.is, (a.within + fabs(a.is / b.is) * b.within) / (fabs(b.is) - b.within)};
+    case FY_OP_maximum: return (element){fmax(a.is, b.is), fmax(a.within, b.within)};
+    case FY_OP_minimum: return (element){fmin(a.is, b.is), fmax(a.within, b.within)};
+    case FY_OP_threshold_backward: return fabs(b.is) > b.within ? (element){b.is > 0 ? a.is : 0, a.within} : unknown_element;
+    default: break;
+    }
+    sure = fabs(a.is - b.is) > a.within + b.within || (a.within == 0 && b.within == 0);
+    if (!sure) return unknown_element;
+    switch (op) {
+    case FY_OP_eq: return (element){a.is == b.is, 0};
+    case FY_OP_ne: return (element){a.is != b.is, 0};
+    case FY_OP_lt: return (element){a.is < b.is, 0};
+    case FY_OP_le: return (element){a.is <= b.is, 0};
+    case FY_OP_gt: return (element){a.is > b.is, 0};
+    case FY_OP_ge: return (element){a.is >= b.is, 0};
+    default: return unknown_element;
+    }
+}
+
+/* ---- what is claimed ---- */
+
+/* out holds what the op gives. */
+static outcome_of_op compare(const claims *said, const array *out, int64_t *where)
+{
+    for (int64_t i = 0; i < said->count && i < out->count; i++) {
+        *where = i;
+        if (!element_allows(out->at[i], said->at[i], out->dtype)) return OP_CONTRADICTS;
+    }
+    return OP_FITS;
+}
+
+static bool has_known(const array *out)
+{
+    for (int64_t i = 0; i < out->count; i++)
+        if (element_is_known(out->at[i])) return true;
+    return false;
+}
+
+/* Without rounding. */
+static bool is_picked(int op)
+{
+    return op == FY_OP_clone || op == FY_OP_neg || op == FY_OP_abs || op == FY_OP_relu;
+}
+
+static outcome_of_op elementwise(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
+{
+    for (int64_t i = 0; i < out->count; i++) {
+        element a = broadcast(&in[0], out, i), b = inputs > 1 ? broadcast(&in[1], out, i) : a;
+        bool known = element_is_known(a) && element_is_known(b);
+        element r = !known ? unknown_element : inputs > 1 ? binary(op, a, b) : unary(op, a, epsilon_of(out->dtype));
+        bool exact = is_real(out->dtype) && is_picked(op);
+        out->at[i] = exact ? r : element_rounded(r, out->dtype);
+    }
+    return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
+}
+
+/* ---- operations with a number that the log does not tell: a + s * b, where s is any ---- */
+
+typedef enum form { ADD_S_TIMES_B, SUB_S_TIMES_B, ADD_S, S_MINUS_A, S_TIMES_A, S_OVER_A, ALL_S } form;
+
+static void form_at(form f, const array *in, const array *out, int64_t i, element *a, element *b)
+{
+    static const element zero = {0, 0}, one = {1, 0};
+    element x = f == ALL_S ? zero : broadcast(&in[0], out, i);
+    element minus = {-x.is, x.within};
+    *a = f == S_TIMES_A || f == S_OVER_A || f == ALL_S ? zero : f == S_MINUS_A ? minus : x;
+    *b = f == S_TIMES_A ? x : one;
+    if (f == ADD_S_TIMES_B || f == SUB_S_TIMES_B) *b = broadcast(&in[1], out, i);
+    if (f == SUB_S_TIMES_B) b->is = -b->is;
+    if (f == S_OVER_A) *b = x.is != 0 && x.within == 0 ? (element){1 / x.is, 1e-15 / fabs(x.is)} : unknown_element;
+}
+
+/* The numbers s for which every claimed element follows, narrowed to [low, high]; false: there is none. */
+static bool find_number(form f, const array *in, const claims *said, const array *out, double *low, double *high,
+                        int64_t *where)
+{
+    *low = -INFINITY, *high = INFINITY;
+    for (int64_t i = 0; i < said->count && i < out->count; i++) {
+        element a, b;
+        form_at(f, in, out, i, &a, &b);
+        double r = said->at[i], rest = r - a.is;
+        if (!element_is_known(a) || !element_is_known(b) || !isfinite(r) || fabs(r) > largest_of(out->dtype)) continue;
+        double size = fabs(a.is) + fabs(r), slack = 2 * a.within + (4 * epsilon_of(out->dtype) + 1e-14) * size;
+        slack += is_real(out->dtype) ? smallest_of(out->dtype) : 0;
+        *where = i;
+        if (b.is == 0 && b.within == 0 && fabs(rest) > slack) return false;
+        if (fabs(b.is) <= 4 * b.within || b.is == 0) continue;
+        slack += 2 * b.within * (fabs(rest) + slack) / (fabs(b.is) - 2 * b.within);
+        double s = rest / b.is, more = slack / fabs(b.is);
+        *low = fmax(*low, s - more);
+        *high = fmin(*high, s + more);
+        if (*low > *high) return false;
+    }
+    return true;
+}
+
+static outcome_of_op linear(form f, const array *in, const claims *said, array *out, int64_t *where)
+{
+    double low, high;
+    bool tensors = f == ADD_S_TIMES_B || f == SUB_S_TIMES_B;
+    if (!find_number(f, in, said, out, &low, &high, where)) {
+        element a, b; /* as if s were 1, for the message */
+        form_at(f, in, out, *where, &a, &b);
+        out->at[*where] = tensors ? (element){a.is + b.is, 0} : unknown_element;
+        return OP_CONTRADICTS;
+    }
+    if (!isfinite(low) || !isfinite(high)) return OP_UNDECIDED;
+    double s = low + (high - low) / 2, s_within = (high - low) / 2;
+    for (int64_t i = 0; i < out->count; i++) {
+        element a, b;
+        form_at(f, in, out, i, &a, &b);
+        if (!element_is_known(a) || !element_is_known(b)) continue;
+        double within = a.within + fabs(s) * b.within + s_within * (fabs(b.is) + b.within);
+        out->at[i] = element_rounded((element){a.is + s * b.is, within + epsilon_of(out->dtype) * fabs(a.is)}, out->dtype);
+    }
+    return OP_FITS;
+}
+
+static outcome_of_op with_number(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
+{
+    /* an integer may wrap around, and a number may have been rounded to it */
+    if (op != FY_OP_fill && !is_real(out->dtype) && out->dtype != FY_WORD_int64) return OP_UNDECIDED;
+    if (op == FY_OP_fill) return linear(ALL_S, in, said, out, where);
+    if (inputs > 1) return linear(op == FY_OP_add ? ADD_S_TIMES_B : SUB_S_TIMES_B, in, said, out, where);
+    form first = op == FY_OP_mul || op == FY_OP_div ? S_TIMES_A : ADD_S;
+    outcome_of_op is = linear(first, in, said, out, where);
+    if (is != OP_CONTRADICTS || op == FY_OP_add || op == FY_OP_mul) return is;
+    return linear(op == FY_OP_div ? S_OVER_A : S_MINUS_A, in, said, out, where);
+}
+
+/* ---- reductions ---- */
+
+/* Is the input's shape without these dimensions the result's, or with sizes of 1 in their place? */
+static bool reduces_to(const array *in, unsigned dims, const array *out)
+{
+    bool keeps = out->ndim == in->ndim && in->ndim > 0, same = true;
+    int n = 0;
+    for (int d = 0; d < in->ndim; d++) {
+        if (dims >> d & 1) {
+            if (keeps && out->shape[d] != 1) same = false;
+            n += keeps;
+        } else {
+            if (n >= out->ndim || out->shape[n] != in->shape[d]) same = false;
+            n++;
+        }
+    }
+    return same && n == out->ndim;
+}
+
+/* Which element of the result takes element i of the input. */
+static int64_t target_of(const array *in, unsigned dims, int64_t i)
+{
+    int64_t at = 0, step = 1;
+    for (int d = in->ndim - 1; d >= 0; d--) {
+        int64_t place = i % in->shape[d];
+        i /= in->shape[d];
+        if (dims >> d & 1) continue;
+        at += place * step;
+        step *= in->shape[d];
+    }
+    return at;
+}
+
+static element joined(int op, element r, element x)
+{
+    if (!element_is_known(r) || !element_is_known(x)) return unknown_element;
+    if (op == FY_OP_max) return (element){fmax(r.is, x.is), fmax(r.within, x.within)};
+    if (op == FY_OP_min) return (element){fmin(r.is, x.is), fmax(r.within, x.within)};
+    return (element){r.is + x.is, r.within + x.within};
+}
+
+static void reduce(int op, const array *in, unsigned dims, array *out)
+{
+    int64_t n = out->count ? in->count / out->count : 0;
+    double e = epsilon_of(out->dtype) * (double)n;
+    bool picks = op == FY_OP_max || op == FY_OP_min;
+    for (int64_t i = 0; i < out->count; i++)
+        out->at[i] = picks ? (element){op == FY_OP_max ? -DBL_MAX : DBL_MAX, 0} : (element){0, 0};
+    for (int64_t i = 0; i < in->count; i++) {
+        element x = in->at[i], *to = &out->at[target_of(in, dims, i)];
+        if (!picks) x.within += e * fabs(x.is);
+        *to = joined(op, *to, x);
+    }
+    for (int64_t i = 0; i < out->count; i++) {
+        element *r = &out->at[i];
+        if (op == FY_OP_mean) r->is /= (double)n, r->within /= (double)n;
+        *r = n ? element_rounded(*r, out->dtype) : unknown_element;
+    }
+}
+
+/* The dimensions are not in the log: those count that give the result's shape. */
+static outcome_of_op reduction(int op, const array *in, const claims *said, array *out, int64_t *where)
+{
+    outcome_of_op best = OP_UNDECIDED;
+    unsigned fits = 0, known = 0;
+    int count = 0;
+    for (unsigned dims = 0; dims < 1u << in->ndim; dims++) {
+        if (!reduces_to(in, dims, out)) continue;
+        reduce(op, in, dims, out);
+        if (!has_known(out)) return OP_UNDECIDED;
+        known++;
+        if (compare(said, out, where) == OP_CONTRADICTS) continue;
+        fits = dims;
+        count++;
+    }
+    if (known) best = count ? OP_FITS : OP_CONTRADICTS;
+    if (count == 1) reduce(op, in, fits, out);
+    for (int64_t i = 0; (count > 1 || !known) && i < out->count; i++) out->at[i] = unknown_element;
+    return best;
+}
+
+/* ---- products ---- */
+
+static outcome_of_op product(const array *in, const claims *said, array *out, int64_t *where)
+{
+    const array *a = &in[0], *b = &in[1];
+    if (a->ndim != 2 || b->ndim != 2 || out->ndim != 2 || a->shape[1] != b->shape[0] || out->shape[0] != a->shape[0] ||
+        out->shape[1] != b->shape[1])
+        return OP_UNDECIDED;
+    int64_t depth = a->shape[1], columns = b->shape[1];
+    double e = epsilon_of(out->dtype) * (double)(depth + 1);
+    for (int64_t i = 0; i < out->count; i++) {
+        element r = {0, 0};
+        for (int64_t k = 0; k < depth && element_is_known(r); k++) {
+            element x = a->at[i / columns * depth + k], y = b->at[k * columns + i % columns];
+            element p = element_is_known(x) && element_is_known(y) ? binary(FY_OP_mul, x, y) : unknown_element;
+            r.is += p.is;
+            r.within += p.within + e * fabs(p.is);
+        }
+        out->at[i] = element_rounded(r, out->dtype);
+    }
+    return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
+}
+
+/* ---- any ---- */
+
+int64_t value_op_steps(int op, const array *in, int inputs, const array *out)
+{
+    int64_t steps = out->count;
+    for (int i = 0; i < inputs; i++) steps += in[i].count;
+    if (op == FY_OP_matmul && inputs && in[0].ndim) steps += out->count * in[0].shape[in[0].ndim - 1];
+    return steps;
+}
+
+outcome_of_op value_op(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
+{
+    bool two = inputs == 2, one = inputs == 1;
+    switch (op) {
+    case FY_OP_fill: return inputs == 0 ? with_number(op, in, inputs, said, out, where) : OP_UNDECIDED;
+    case FY_OP_add:
+    case FY_OP_sub: return one || two ? with_number(op, in, inputs, said, out, where) : OP_UNDECIDED;
+    case FY_OP_mul:
+    case FY_OP_div:
+        if (one) return with_number(op, in, inputs, said, out, where);
+        return two ? elementwise(op, in, inputs, said, out, where) : OP_UNDECIDED;
+    case FY_OP_maximum:
+    case FY_OP_minimum:
+    case FY_OP_threshold_backward: /* other dtypes are converted before they are compared */
+    case FY_OP_eq:
+    case FY_OP_ne:
+    case FY_OP_lt:
+    case FY_OP_le:
+    case FY_OP_gt:
+    case FY_OP_ge: return two && in[0].dtype == in[1].dtype ? elementwise(op, in, inputs, said, out, where) : OP_UNDECIDED;
+    case FY_OP_sum:
+    case FY_OP_mean:
+    case FY_OP_max:
+    case FY_OP_min: return one ? reduction(op, in, said, out, where) : OP_UNDECIDED;
+    case FY_OP_matmul: return two ? product(in, said, out, where) : OP_UNDECIDED;
+    default: return one ? elementwise(op, in, inputs, said, out, where) : OP_UNDECIDED;
+    }
+}
