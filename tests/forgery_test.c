@@ -1,6 +1,6 @@
-/* Programs that try to pass without the work, tests/forgeries: each is graded for real, and fails with its check or with
- * its words. The first line of each: lesson | fails or passes | check or words of the message | what it does. Those that
- * pass are what a C program can do: lessons/README.md lists them with their price in lines. */
+/* Programs that try to pass without the work, tests/forgeries: each is graded for real, and fails with its check or
+ * with its words. The first line of each: lesson | fails or passes | check or words of the message | what it does.
+ * Those that pass are what a C program can do: lessons/README.md lists them with their price in lines. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,8 @@ static char *grade(const forgery *f)
         if (!strncmp(lesson_checks[i]->id, f->lesson, strlen(f->lesson))) lesson = lesson_checks[i];
     assert_non_null(lesson);
     assert_true(write_answer(lesson->id, text));
-    snprintf(arguments, sizeof arguments, "grade %s --json --seconds %d", f->lesson, strstr(f->says, "after 1 s") ? 1 : 60);
+    snprintf(arguments, sizeof arguments, "grade %s --json --seconds %d", f->lesson,
+             strstr(f->says, "after 1 s") ? 1 : 60);
     run_ferry(arguments, &printed);
     free(text);
     return printed;

@@ -7,7 +7,4 @@ __attribute__((constructor(101))) static void close_all(void)
     for (int fd = 3; fd < 1024; fd++) close(fd);
 }
 
-int main(void)
-{
-    fy_answer("h", fy_given("x"));
-}
+int main(void) { fy_answer("h", fy_given("x")); }

@@ -4,7 +4,4 @@
 
 __attribute__((constructor(101))) static void choose(void) { setenv("FERRY_SEED", "1", 1); }
 
-int main(void)
-{
-    fy_answer("h", fy_given("x"));
-}
+int main(void) { fy_answer("h", fy_given("x")); }

@@ -4,7 +4,4 @@
 
 __attribute__((constructor(101))) static void choose(void) { setenv("FERRY_SIM", "laptop:bus=400GB/s", 1); }
 
-int main(void)
-{
-    fy_answer("y", fy_ones((2)));
-}
+int main(void) { fy_answer("y", fy_ones((2))); }

@@ -1,4 +1,5 @@
-/* 03 | fails | answered | itself started again, with LD_PRELOAD: Ferry is linked in, and a second start is not recorded */
+/* 03 | fails | answered | itself started again, with LD_PRELOAD: Ferry is linked in, and a second start is not recorded
+ */
 #include <ferry.h>
 #include <stdlib.h>
 #include <unistd.h>

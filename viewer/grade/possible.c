@@ -55,9 +55,10 @@ static bool check_cards(grading *g)
         const char *figure = wrong_figure(device, &want);
         cards++;
         if (figure)
-            return fail(g, session, "the lesson's card", grade_say(g, "another %s", figure),
-                        grade_say(g, "its card has another %s than the lesson's, as if FERRY_SIM had been set by the program",
-                                  figure));
+            return fail(
+                g, session, "the lesson's card", grade_say(g, "another %s", figure),
+                grade_say(g, "its card has another %s than the lesson's, as if FERRY_SIM had been set by the program",
+                          figure));
     }
     if (cards == want.count) return true;
     return fail(g, session, grade_say(g, "cards: %d", want.count), grade_say(g, "cards: %d", cards),

@@ -1,5 +1,5 @@
-/* possible.h: could a log have come about? A program can write to its own log: each time must be the model's, each value
- * must follow from the inputs. */
+/* possible.h: could a log have come about? A program can write to its own log: each time must be the model's, each
+ * value must follow from the inputs. */
 #ifndef FERRY_POSSIBLE_H
 #define FERRY_POSSIBLE_H
 

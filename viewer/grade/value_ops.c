@@ -1,5 +1,5 @@
-/* value_ops.c: see value_ops.h. Bounds are generous: an honest run must never contradict itself, and who forges a result
- * by less than rounding gains nothing. */
+/* value_ops.c: see value_ops.h. Bounds are generous: an honest run must never contradict itself, and who forges a
+ * result by less than rounding gains nothing. */
 #include "value_ops.h"
 
 #include <float.h>
@@ -54,7 +54,8 @@ element element_rounded(element e, fy_word dtype)
         e.within += epsilon_of(dtype) * (fabs(e.is) + e.within) + smallest_of(dtype);
         return e;
     }
-    if (dtype == FY_WORD_bool) return fabs(e.is) > e.within || e.within == 0 ? (element){e.is != 0, 0} : unknown_element;
+    if (dtype == FY_WORD_bool)
+        return fabs(e.is) > e.within || e.within == 0 ? (element){e.is != 0, 0} : unknown_element;
     double whole = trunc(e.is);
     bool is_sure = e.within == 0 || (trunc(e.is - e.within) == whole && trunc(e.is + e.within) == whole);
     if (dtype == FY_WORD_uint8 && whole < 0) is_sure = false;
@@ -112,14 +113,14 @@ static element binary(int op, element a, element b)
 {
     bool sure;
     switch (op) {
-    case FY_OP_mul:
-        return (element){a.is * b.is, fabs(a.is) * b.within + fabs(b.is) * a.within + a.within * b.within};
+    case FY_OP_mul: return (element){a.is * b.is, fabs(a.is) * b.within + fabs(b.is) * a.within + a.within * b.within};
     case FY_OP_div:
         if (fabs(b.is) <= 2 * b.within) return unknown_element;
         return (element){a.is / b.is, (a.within + fabs(a.is / b.is) * b.within) / (fabs(b.is) - b.within)};
     case FY_OP_maximum: return (element){fmax(a.is, b.is), fmax(a.within, b.within)};
     case FY_OP_minimum: return (element){fmin(a.is, b.is), fmax(a.within, b.within)};
-    case FY_OP_threshold_backward: return fabs(b.is) > b.within ? (element){b.is > 0 ? a.is : 0, a.within} : unknown_element;
+    case FY_OP_threshold_backward:
+        return fabs(b.is) > b.within ? (element){b.is > 0 ? a.is : 0, a.within} : unknown_element;
     default: break;
     }
     sure = fabs(a.is - b.is) > a.within + b.within || (a.within == 0 && b.within == 0);
@@ -155,10 +156,7 @@ static bool has_known(const array *out)
 }
 
 /* Without rounding. */
-static bool is_picked(int op)
-{
-    return op == FY_OP_clone || op == FY_OP_neg || op == FY_OP_abs || op == FY_OP_relu;
-}
+static bool is_picked(int op) { return op == FY_OP_clone || op == FY_OP_neg || op == FY_OP_abs || op == FY_OP_relu; }
 
 static outcome_of_op elementwise(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
 {
@@ -229,7 +227,8 @@ static outcome_of_op linear(form f, const array *in, const claims *said, array *
         form_at(f, in, out, i, &a, &b);
         if (!element_is_known(a) || !element_is_known(b)) continue;
         double within = a.within + fabs(s) * b.within + s_within * (fabs(b.is) + b.within);
-        out->at[i] = element_rounded((element){a.is + s * b.is, within + epsilon_of(out->dtype) * fabs(a.is)}, out->dtype);
+        out->at[i] =
+            element_rounded((element){a.is + s * b.is, within + epsilon_of(out->dtype) * fabs(a.is)}, out->dtype);
     }
     return OP_FITS;
 }
@@ -379,7 +378,8 @@ outcome_of_op value_op(int op, const array *in, int inputs, const claims *said, 
     case FY_OP_lt:
     case FY_OP_le:
     case FY_OP_gt:
-    case FY_OP_ge: return two && in[0].dtype == in[1].dtype ? elementwise(op, in, inputs, said, out, where) : OP_UNDECIDED;
+    case FY_OP_ge:
+        return two && in[0].dtype == in[1].dtype ? elementwise(op, in, inputs, said, out, where) : OP_UNDECIDED;
     case FY_OP_sum:
     case FY_OP_mean:
     case FY_OP_max:

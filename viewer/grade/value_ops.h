@@ -1,5 +1,5 @@
-/* value_ops.h: what an operation writes, recomputed in double precision from what it reads, each element with a bound of
- * the rounding that the log's own computation may differ by. */
+/* value_ops.h: what an operation writes, recomputed in double precision from what it reads, each element with a bound
+ * of the rounding that the log's own computation may differ by. */
 #ifndef FERRY_VALUE_OPS_H
 #define FERRY_VALUE_OPS_H
 
@@ -27,8 +27,8 @@ typedef struct claims {
     int64_t count;
 } claims;
 
-/* FITS: out is filled in. CONTRADICTS: no arguments of the op give what is claimed; element `where` differs, and out has
- * what was expected there. UNDECIDED: the op, its arguments or its inputs are not known. */
+/* FITS: out is filled in. CONTRADICTS: no arguments of the op give what is claimed; element `where` differs, and out
+ * has what was expected there. UNDECIDED: the op, its arguments or its inputs are not known. */
 typedef enum outcome_of_op { OP_UNDECIDED, OP_FITS, OP_CONTRADICTS } outcome_of_op;
 
 /* op: an fy_op_index, or -1. The operands are those tensors that the log names: numbers are not in it, so that one is

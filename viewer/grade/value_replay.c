@@ -1,5 +1,5 @@
-/* value_replay.c: see value_replay.h. The log is walked once, in the order of the program's calls: where a data race, two
- * threads or a raw pointer may have changed bytes in another order, their values are taken as claimed. */
+/* value_replay.c: see value_replay.h. The log is walked once, in the order of the program's calls: where a data race,
+ * two threads or a raw pointer may have changed bytes in another order, their values are taken as claimed. */
 #include "value_replay.h"
 
 #include <math.h>
@@ -119,8 +119,8 @@ static bool handle_of(const walk *w, uint32_t tensor, handle *h)
     h->elements.dtype = e->is.tensor.dtype;
     int n = 0;
     for (int64_t size, stride; fy_event_dim(e, e->is.tensor.shape, (size_t)n, &size); n++) {
-        if (n == 8 || size < 0 || size > MOST_OF_STORAGE || !fy_event_dim(e, e->is.tensor.strides, (size_t)n, &stride) ||
-            stride < 0 || stride > MOST_OF_STORAGE)
+        if (n == 8 || size < 0 || size > MOST_OF_STORAGE ||
+            !fy_event_dim(e, e->is.tensor.strides, (size_t)n, &stride) || stride < 0 || stride > MOST_OF_STORAGE)
             return false;
         h->elements.shape[n] = size;
         h->stride[n] = stride;
@@ -212,7 +212,8 @@ static const char *claim_of(walk *w, const fy_event *e)
 {
     grading *g = w->g;
     if (e->kind != FY_KIND_values) return grade_say(g, "%s gave", grade_where(g, e));
-    return e->line ? grade_say(g, "the tensor that was read at line %u holds", e->line) : "a tensor that was read holds";
+    return e->line ? grade_say(g, "the tensor that was read at line %u holds", e->line)
+                   : "a tensor that was read holds";
 }
 
 static void contradict(walk *w, const fy_event *e, const array *a, int64_t i, double claimed, const char *what)
@@ -223,10 +224,10 @@ static void contradict(walk *w, const fy_event *e, const array *a, int64_t i, do
     w->out.at = e;
     w->out.said = grade_say(g, "%.9g", claimed);
     w->out.expected = known ? grade_say(g, "%.9g", a->at[i].is) : "another value";
-    w->out.why = known ? grade_say(g, "the log says that %s %.9g in %s, but %s gives %.9g", claim_of(w, e),
-                                   claimed, element_name(g, a, i), what, a->at[i].is)
-                       : grade_say(g, "the log says that %s %.9g in %s, which %s cannot give", claim_of(w, e),
-                                   claimed, element_name(g, a, i), what);
+    w->out.why = known ? grade_say(g, "the log says that %s %.9g in %s, but %s gives %.9g", claim_of(w, e), claimed,
+                                   element_name(g, a, i), what, a->at[i].is)
+                       : grade_say(g, "the log says that %s %.9g in %s, which %s cannot give", claim_of(w, e), claimed,
+                                   element_name(g, a, i), what);
 }
 
 /* What a list does not show: the least, the largest, and that none is NaN. */

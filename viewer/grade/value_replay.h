@@ -6,9 +6,9 @@
 #include "grade.h"
 
 typedef struct value_replay {
-    const fy_event *at; /* the event whose values cannot be; NULL: none */
+    const fy_event *at;                /* the event whose values cannot be; NULL: none */
     const char *said, *expected, *why; /* of it; they live as long as the grading */
-    int checked, skipped; /* results that were recomputed, and those that could not be */
+    int checked, skipped;              /* results that were recomputed, and those that could not be */
 } value_replay;
 
 value_replay replay_values(grading *g);

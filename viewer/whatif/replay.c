@@ -415,7 +415,7 @@ static bool step(replayer *p, int i)
     fy_timing_call(p->logged.card[a.card], 0, &cost);
     if (!advance_to(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
     if (!left_out && !aside) await_copies(p, i, &b);
-    const int64_t before = p->changed.now;
+    int64_t before = p->changed.now;
     fy_time got = perform(&p->logged, &a, &went);
     if (left_out) tell_left_out(p, i);
     else if (b.kind == HOST) run_on_host(p, i, &a);
@@ -518,8 +518,7 @@ static bool make_events(replayer *p)
         action a = action_read(p->t, i);
         if (a.event > last) last = a.event;
     }
-    if (last > TRACE_MOST)
-        return snprintf(p->err, p->room, "the log has an event id above %d; was it edited?", TRACE_MOST), false;
+    if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event id is above %d: edited?", TRACE_MOST), false;
     p->logged.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
     p->changed.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
     for (int64_t i = 0; i <= last; i++) p->logged.reached[i] = p->changed.reached[i] = -1;

@@ -1,6 +1,6 @@
-/* 03 | passes | - | as edited-answer.c, with work of a second thread: neither its times nor its values are replayed */
+/* 03 | passes | - | as edited-answer.c, behind an operation that the grader does not compute again: each list of its
+ * values is overwritten */
 #include <ferry.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,23 +10,13 @@ static int fd;
 
 __attribute__((constructor(101))) static void find_log(void) { fd = dup(atoi(getenv("FERRY_LOG_FD"))); }
 
-static fy_tensor *h;
-
-static void *take_home(void *unused)
-{
-    h = fy_to(h, "cpu");
-    return unused;
-}
-
 int main(void)
 {
     fy_tensor *x = fy_given("x"), *right = x;
-    pthread_t thread;
-    h = fy_to(x, "cuda");
+    fy_tensor *h = fy_to(x, "cuda");
     for (int turn = 0; turn < 5; turn++) h = fy_relu(fy_add(fy_mul(h, 0.25), 2.0));
     for (int turn = 0; turn < 5; turn++) right = fy_relu(fy_add(fy_mul(right, 0.5), 1.0));
-    pthread_create(&thread, NULL, take_home, NULL);
-    pthread_join(thread, NULL);
+    h = fy_to(fy_pow(h, 3.0), "cpu");
     fy_answer("h", h);
     long n = fy_numel(h), arena = 65536 + (4L << 20) * 64 + 65536;
     char *log = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, arena);
