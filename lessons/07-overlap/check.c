@@ -40,6 +40,9 @@ static bool check_overlap(grading *g)
         else if (!alone || n == 0) alone = c;
     }
     const char *got = grade_say(g, "%d", n);
+    if (!alone && n < 3)
+        return check(g, name, false, grade_answer(g, "y").event, want, got,
+                     grade_say(g, "Copies to the card: %d, and the lesson wants one for each of the four parts.", n));
     if (n >= 3) return check(g, name, true, NULL, want, got, "The copies ran while the card worked.");
     if (!alone) return check(g, name, false, NULL, want, got, "Nothing was copied to the card.");
     return check(g, name, false, alone, want, got,

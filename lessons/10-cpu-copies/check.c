@@ -24,6 +24,20 @@ static bool check_freed(grading *g)
                            grade_line(copy), grade_line(next)));
 }
 
+/* What is left is x, and not another tensor of its size. */
+static bool check_x_is_left(grading *g)
+{
+    const char *name = "x-is-left", *want = "x on the card";
+    uint32_t given = given_storage(g, "x");
+    const fy_event *sent = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage == given);
+    const fy_event *answer = grade_answer(g, "second").event,
+                   *freed = sent ? next_event(g, sent, free, is->storage == sent->is.copy.dst.storage) : NULL;
+    if (!freed || freed->seq > answer->seq) return check(g, name, true, sent, want, want, "x stayed on the card.");
+    return check(g, name, false, freed, want, "x was freed",
+                 grade_say(g, "Line %d frees x on the card. Nothing but x may be left: free the results there.",
+                           grade_line(freed)));
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "first") || !check_answered(g, "second")) return;
@@ -39,6 +53,7 @@ static void judge(grading *g)
     check_freed(g);
     check_peak(g, "two-at-once", 1, 2 * bytes);
     check_left(g, "only-x-is-left", 1, "second", bytes);
+    check_x_is_left(g);
     check_copies(g, "one-copy-there", FY_WORD_h2d, 1, true);
     check_copies(g, "two-copies-back", FY_WORD_d2h, 2, true);
 }

@@ -30,13 +30,26 @@ static bool check_one_piece(grading *g)
                   (double)is->largest / 1048576));
 }
 
+/* Is every operand as large as the result? */
+static bool is_of_equals(const grading *g, const fy_event *op)
+{
+    fy_use in, out;
+    const fy_event *to = fy_event_use(op, op->is.op.out, 0, &out) ? storage_birth(g, out.storage) : NULL;
+    for (size_t i = 0; to && fy_event_use(op, op->is.op.in, i, &in); i++) {
+        const fy_event *from = storage_birth(g, in.storage);
+        if (!from || from->is.alloc.bytes < to->is.alloc.bytes) return false;
+    }
+    return to != NULL;
+}
+
 /* Two products of many columns ran on the card: op.bytes counts what they read and wrote. */
 static bool check_wide_work(grading *g)
 {
     enum { WIDE = 16 << 20 };
     const char *name = "wide-products", *want = "2 wide products on the card";
     const fy_event *answer = grade_answer(g, "y").event;
-    int n = count_events(g, op, fy_event_is(it, is->name, "mul") && is_on_card(is->device) && is->bytes >= WIDE);
+    int n = count_events(
+        g, op, fy_event_is(it, is->name, "mul") && is_on_card(is->device) && is->bytes >= WIDE && is_of_equals(g, it));
     return check(g, name, n >= 2, answer, want, grade_say(g, "%d wide products on the card", n),
                  n >= 2 ? "Both wide products were made on the card."
                         : "The card has to multiply the wide tensors first and second with themselves, element by "

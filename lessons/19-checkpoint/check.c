@@ -26,6 +26,16 @@ static bool check_from_file(grading *g)
                            grade_line(answer)));
 }
 
+/* Else there is nothing to learn: a file that the CPU saved is loaded there. */
+static bool check_saved_there(grading *g)
+{
+    const char *name = "saved-on-the-card", *want = "a file that was saved from the card";
+    const fy_event *save = next_event(g, NULL, copy, is->why == FY_WORD_save && is_on_card(is->src.device));
+    return check(g, name, save, save ? save : grade_answer(g, "y").event, want, save ? want : "saved from CPU RAM",
+                 save ? "The file was saved from the card."
+                      : "The trained network was not on the card when its file was written; leave that part as it is.");
+}
+
 static bool check_loads_here(grading *g)
 {
     const char *name = "loads-here", *want = "put on the CPU at once";
@@ -44,6 +54,7 @@ static void judge(grading *g)
     if (!check_same_device(g) || !check_answered(g, "y")) return;
     check_from_file(g);
     check_numbers(g);
+    check_saved_there(g);
     check_loads_here(g);
     check_copies(g, "copies-to-card", FY_WORD_h2d, 1, false);
     check_copies(g, "copies-back", FY_WORD_d2h, 1, true);

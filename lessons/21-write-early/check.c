@@ -49,6 +49,25 @@ static bool check_one_box(grading *g)
                            grade_line(other)));
 }
 
+static bool check_fills(grading *g)
+{
+    const char *name = "filled-twice", *want = "the box is filled twice";
+    const fy_event *box = next_event(g, NULL, alloc, is->mem == FY_WORD_pinned), *third = NULL;
+    int n = 0;
+    fy_use out;
+    each_event(g, op, op)
+    {
+        if (box && fy_event_use(op, op->is.op.out, 0, &out) && out.storage == box->is.alloc.storage && ++n == 3)
+            third = op;
+    }
+    if (!third) return check(g, name, true, NULL, want, want, "The box was filled once for each batch.");
+    return check(g, name, false, third, want, grade_say(g, "%d times", n),
+                 grade_say(g,
+                           "The box was filled %d times, the third time at line %d. There are two batches: fill it "
+                           "once for each.",
+                           n, grade_line(third)));
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y") || !check_read(g) || !check_ordered(g)) return;
@@ -57,6 +76,7 @@ static void judge(grading *g)
     check_answer_on_card(g, "y");
     check_queued(g);
     check_one_box(g);
+    check_fills(g);
     check_waits(g, "one-wait", 1);
     check_copies(g, "two-copies-there", FY_WORD_h2d, 2, true);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, true);

@@ -62,6 +62,22 @@ static bool check_beside(grading *g)
     return check(g, name, true, work, want, want, "The copies were queued beside the work.");
 }
 
+/* relu needs nothing of the other stream. */
+static bool check_relu_at_once(grading *g)
+{
+    const char *name = "relu-at-once", *want = "no wait of the work before relu";
+    const fy_event *answer = grade_answer(g, "y").event;
+    const fy_event *relu = next_event(g, NULL, op, fy_event_is(it, is->name, "relu") && leads_to(g, it, answer));
+    const fy_event *wait =
+        relu ? next_event(g, NULL, event_wait, is->stream == relu->is.op.stream && it->seq < relu->seq) : NULL;
+    if (!wait) return check(g, name, true, relu, want, want, "relu did not wait for w.");
+    return check(g, name, false, wait, want, "a wait before relu",
+                 grade_say(g,
+                           "At line %d the work waits for the copy of w, and relu is queued after that, at line %d: it "
+                           "needs x alone, and could run meanwhile. Wait where w is needed.",
+                           grade_line(wait), grade_line(relu)));
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y") || !check_waited(g) || !check_ordered(g)) return;
@@ -69,6 +85,7 @@ static void judge(grading *g)
     check_computed(g, "y", "relu add", 2);
     check_answer_at_home(g, "y");
     check_beside(g);
+    check_relu_at_once(g);
     check_waits(g, "the-cpu-waits-once", 1);
     check_copies(g, "two-copies-there", FY_WORD_h2d, 2, true);
     check_copies(g, "one-copy-back", FY_WORD_d2h, 1, true);

@@ -34,6 +34,7 @@ static void judge(grading *g)
     check_numbers(g);
     check_ran_on_card(g, "y", "days");
     check_computed(g, "y", "index_select relu sum", 3);
+    check_answer_at_home(g, "y");
     check_copies(g, "one-copy-back", FY_WORD_d2h, 1, true);
     check_waits(g, "one-wait", 1);
 }

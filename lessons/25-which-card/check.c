@@ -59,6 +59,7 @@ static void judge(grading *g)
     check_computed(g, "low", "mul", 1);
     check_computed(g, "high", "relu", 1);
     check_copies(g, "two-copies", FY_WORD_h2d, 2, false);
+    check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, false);
 }
 
 const lesson_check lesson_check_25 = {"25-which-card", judge};

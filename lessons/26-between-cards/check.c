@@ -1,6 +1,8 @@
 /* Between cards: what one card has and the other needs goes there in one copy, past the host. */
 #include "grade.h"
 
+enum { FIRST = 1, SECOND = 2 }; /* as devices of the log */
+
 static bool check_numbers(grading *g)
 {
     grade_array x = grade_given(g, "x");
@@ -25,16 +27,18 @@ static bool check_direct(grading *g)
                            grade_line(e)));
 }
 
-static bool check_middle(grading *g)
+/* A stage ran on its card. */
+static bool check_stage(grading *g, const char *name, const char *stage, const char *of, uint8_t card)
 {
-    const char *name = "both-cards-work", *want = "fy_relu on cuda:1";
     const fy_event *a = grade_answer(g, "y").event;
-    const fy_event *op = next_event(g, NULL, op, fy_event_is(it, is->name, "relu") && leads_to(g, it, a));
-    if (op && op->is.op.device == 2) return check(g, name, true, op, want, want, "Both cards did their stages.");
+    const fy_event *op = next_event(g, NULL, op, fy_event_is(it, is->name, of) && leads_to(g, it, a));
+    const char *want = grade_say(g, "fy_%s on %s", of, grade_device(g, card));
+    if (op && op->is.op.device == card)
+        return check(g, name, true, op, want, want, grade_say(g, "The %s stage ran on its card.", stage));
     return check(g, name, false, op ? op : a, want, "not there",
-                 op ? grade_say(g, "%s ran on %s; the middle stage is the second card's.", grade_where(g, op),
-                                grade_device(g, op->is.op.device))
-                    : "The middle stage, fy_relu, did not run.");
+                 op ? grade_say(g, "%s ran on %s; the %s stage is the %s card's.", grade_where(g, op),
+                                grade_device(g, op->is.op.device), stage, card == FIRST ? "first" : "second")
+                    : grade_say(g, "The %s stage, fy_%s, did not run.", stage, of));
 }
 
 static void judge(grading *g)
@@ -43,10 +47,13 @@ static void judge(grading *g)
     check_numbers(g);
     check_direct(g);
     check_ran_on_card(g, "y", "x");
-    check_middle(g);
+    check_stage(g, "both-cards-work", "middle", "relu", SECOND);
+    check_stage(g, "first-stage-on-its-card", "first", "mul", FIRST);
+    check_stage(g, "last-stage-on-its-card", "last", "add", FIRST);
     check_computed(g, "y", "mul relu add", 3);
     check_copies(g, "one-copy-there", FY_WORD_h2d, 1, true);
     check_copies(g, "one-copy-back", FY_WORD_d2h, 1, true);
+    check_copies(g, "two-copies-between-cards", FY_WORD_p2p, 2, true);
     check_bytes(g, "few-bytes", FY_WORD_none, 2 * 4 * grade_given(g, "x").count);
 }
 

@@ -15,7 +15,7 @@ const short = value => createHash('sha256').update(JSON.stringify(value)).digest
 
 export function canonical(log) {
     const events = log.trim().split('\n').map(line => JSON.parse(line));
-    const history = new Map(), place = new Map(), work = [], out = [], live = {}, peak = {}, bytes = new Map(), held = {}, most = {};
+    const history = new Map(), place = new Map(), work = {}, out = [], live = {}, peak = {}, bytes = new Map(), held = {}, most = {};
     const of = side => history.get(side.storage) ?? 'nothing';
     const add = (sums, tops, device, n) => { sums[device] = (sums[device] ?? 0) + n; tops[device] = Math.max(tops[device] ?? 0, sums[device]); };
     let end = 0;
@@ -48,9 +48,10 @@ export function canonical(log) {
             says.to = use.to.map(side => place.get(side.storage));
             for (const [i, side] of use.to.entries())
                 history.set(side.storage, short([says, i, e.inplace || use.from.includes(of(side)) ? of(side) : '']));
-            work.push(short([says]));
+            for (const device of new Set([e.device, e.src?.device, e.dst?.device])) // a wait is for what its card has queued
+                if (device && device !== 'cpu') (work[device] ??= []).push(short([says]));
         } else if (e.kind === 'host_write') history.set(e.storage, short([says]));
-        if (/^(sync|event_wait|event_record)$/.test(e.kind)) says.after = short([...work].sort()); // a wait is for what was queued
+        if (/^(sync|event_wait|event_record)$/.test(e.kind)) says.after = short([...work[e.device] ?? []].sort());
         if (e.kind === 'answer') says.left = live;
         out.push(JSON.stringify(says));
     }

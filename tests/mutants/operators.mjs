@@ -53,7 +53,7 @@ const neighbour = s => s.list[s.place + 1];
 const independent = (a, b) => !a.declares.some(name => b.names.has(name));
 
 /** In a statement on trial, any experiment that shows it counts: there, what only adds to the solution's is no mistake. */
-export const onTrial = new Set(['drop-copy', 'swap-device', 'drop-option', 'delete', 'original', 'other-call', 'in-place', 'swap-arguments']);
+export const onTrial = new Set(['drop-copy', 'swap-device', 'drop-option', 'delete', 'original', 'claim', 'in-place', 'swap-arguments']);
 
 export const operators = {
     *'drop-copy'(p, s) { yield* dropCall(p, s, 'fy_to|fy_cpu|fy_cuda|fy_pin_memory|fy_clone'); },
@@ -96,7 +96,8 @@ export const operators = {
     },
     *'in-place'(p, s) { // what is read again is overwritten; or the result of a call that wrote in place is lost
         for (const c of calls(p, s, 'fy_(?:add|mul|sub|relu|tanh)_?')) {
-            const first = p.code.slice(...(c.args[0] ?? [0, 0])), again = p.all.some(o => o.simple && o.start > s.end && o.names.has(first));
+            const first = p.code.slice(...(c.args[0] ?? [0, 0])), sets = new RegExp(`^${first} = |^fy_set\\(&${first}\\b`).test(wordsOf(p, s));
+            const again = !sets && p.all.some(o => o.simple && o.start > s.end && o.names.has(first));
             if (c.name.endsWith('_') || again) yield [{ at: c.at, end: c.open, text: c.name.endsWith('_') ? c.name.slice(0, -1) : `${c.name}_` }];
         }
     },
@@ -121,8 +122,8 @@ export const operators = {
             [/\bfy_max(?=\()/g, 'fy_min'], [/\bfy_abs(?=\()/g, 'fy_relu'], [/\bfy_tanh(?=\()/g, 'fy_exp'], [/\bfy_randn(?=\()/g, 'fy_rand'],
             [/\bfy_eval(?=\()/g, 'fy_train'], [/\bfy_buffer(?=\()/g, 'fy_parameter'], [/\bfy_zeros_like(?=\()/g, 'fy_ones_like'],
             [/\bFY_FLOAT32\b/g, 'FY_FLOAT64'], [/\bFY_UINT8\b/g, 'FY_INT64'], [/\btrue(?=\))/g, 'false']]);
-        yield* replaced(p, s, [[/"true"/g, '"false"'], [/"false"/g, '"true"']], 'text');
     },
+    *'claim'(p, s) { if (s.simple) yield* replaced(p, s, [[/"true"/g, '"false"'], [/"false"/g, '"true"']], 'text'); },
     *'number'(p, s) {
         for (const m of found(p, s, /(?<![\w.])(?:\d+\.\d+|\d+)(?![\w.])/g)) {
             if (s.body && m.at >= s.head?.[1]) continue;

@@ -282,10 +282,12 @@ bool check_copies(grading *g, const char *name, fy_word dir, int most, bool look
     const fy_event *over = NULL;
     each_event(g, c, copy)
     {
-        if (c->is.copy.dir == dir && (looks || !is_look(c)) && ++n == most + 1) over = c;
+        bool counts = looks || !is_look(c) || c->is.copy.why == FY_WORD_item; /* the program wants its number */
+        if (c->is.copy.dir == dir && counts && ++n == most + 1) over = c;
     }
     const char *direction = dir == FY_WORD_h2d   ? "to the card"
                             : dir == FY_WORD_d2h ? "back to the CPU"
+                            : dir == FY_WORD_p2p ? "from card to card"
                                                  : "within one memory";
     const char *want = grade_say(g, "%s %s allowed", copies(g, most), direction),
                *got = grade_say(g, "%s %s", copies(g, n), direction);

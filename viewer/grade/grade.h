@@ -149,8 +149,8 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given);
 /* "computed-by-ferry": at least `least` ops with operands ran on a card and contributed to the answer, each of `ops`
  * ("matmul add") among them; and the program took no raw pointer (fy_data) to bytes that contributed. */
 bool check_computed(grading *g, const char *answer, const char *ops, int least);
-/* `name`: at most `most` copies in a direction (FY_WORD_h2d, _d2h, _d2d). looks: include the copies that fy_print,
- * fy_item and size queries make. */
+/* `name`: at most `most` copies in a direction (FY_WORD_h2d, _d2h, _d2d, _p2p). looks: include the copies that fy_print
+ * and size queries make; those of fy_item always count. */
 bool check_copies(grading *g, const char *name, fy_word dir, int most, bool looks);
 /* "answer-on-the-card" (any card), "answer-on-the-cpu": the answer's device when it was submitted. */
 bool check_answer_on_card(grading *g, const char *answer);
