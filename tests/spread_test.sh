@@ -179,7 +179,7 @@ lay_out() { # lay_out DIR: as Gradescope does
 }
 autograder() {
     lay_out "$work/autograder" && cp lessons/01-where-am-i/solution.c "$work/autograder/submission/01-where-am-i.c" &&
-        env -u FERRY_HOME AUTOGRADER="$work/autograder" PREFIX="$work/autograder/source/ferry" "$work/autograder/run_autograder" &&
+        env -u FERRY_HOME AUTOGRADER="$work/autograder" AUTOGRADER_FERRY="$work/autograder/source/ferry" "$work/autograder/run_autograder" &&
         reads "$work/autograder/results/results.json" 'r.score == 9 && r.extra_data.max_score == 19'
 }
 why_no_root() {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev libopenblas-dev libzip-dev
 
-prefix=${PREFIX:-/opt/ferry}
+prefix=${AUTOGRADER_FERRY:-/opt/ferry}
 rm -rf "$prefix"
 mkdir -p "$(dirname "$prefix")"
 cp -r ferry "$prefix"
