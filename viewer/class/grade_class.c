@@ -29,9 +29,20 @@ static void add_row(fy_text *to, const char *student, const lesson *l, const cha
     for (int i = 0; i < 4; i++) free(texts[i]);
 }
 
+/* Of a lesson with two answers some checks have the same name: the first is worth the points, if all of them pass. */
+double check_worth(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c)
+{
+    for (const struct verdict_check *e = out->verdict.check; e < c; e++)
+        if (!strcmp(e->name, c->name)) return 0;
+    return points_of(p, l->id, c->name);
+}
+
 double check_points(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c)
 {
-    return c->pass && !out->unfinished ? points_of(p, l->id, c->name) : 0;
+    bool pass = !out->unfinished;
+    for (int i = 0; i < out->verdict.checks; i++)
+        pass = pass && (out->verdict.check[i].pass || strcmp(out->verdict.check[i].name, c->name) != 0);
+    return pass ? check_worth(p, l, out, c) : 0;
 }
 
 void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p, const outcome *out)
@@ -41,7 +52,7 @@ void submission_rows(fy_text *to, const char *student, const lesson *l, const po
     bool held = out->end == RUN_PASSED || !out->second; /* the second run counts where the first one has passed */
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) {
         const struct verdict_check *c = &out->verdict.check[i];
-        double of = points_of(p, l->id, c->name), earned = check_points(p, l, out, c);
+        double of = check_worth(p, l, out, c), earned = check_points(p, l, out, c);
         sum += earned;
         add_row(to, student, l, c->name, earned, of, c->seq, c->pass ? "" : c->message);
     }

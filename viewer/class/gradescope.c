@@ -113,7 +113,7 @@ static int add_verdict(gradescope *g, const lesson *l, const points_table *p, co
         fy_text words = {0};
         if (!c->pass) add_failure(&words, out, c);
         else if (out->unfinished) fy_text_str(&words, "it holds, but the program did not run to its end");
-        test t = {c->name, said(&words), check_points(p, l, out, c), points_of(p, l->id, c->name), c->pass,
+        test t = {c->name, said(&words), check_points(p, l, out, c), check_worth(p, l, out, c), c->pass,
                   c->line, c->seq};
         t.pass &= !out->unfinished;
         add_test(g, l, number++, &t);

@@ -168,7 +168,7 @@ static void prove_solution(proof *p)
 static void prove_demo(proof *p)
 {
     outcome out;
-    long answers[LESSON_QUESTIONS];
+    question_answer answers[LESSON_QUESTIONS];
     run_options o = {.home = &p->home,
                      .lesson = p->first,
                      .demo = true,
@@ -181,7 +181,7 @@ static void prove_demo(proof *p)
     if (!holds && !refused) say(p, false, "demo.c: %s", out.message);
     questions_answer(p->first, out.log_fd, answers);
     for (int i = 0; holds && i < p->first->question_count; i++)
-        if (answers[i] == NO_ANSWER) {
+        if (answers[i].answer == NO_ANSWER) {
             say(p, false, "the run of demo.c does not answer \"%s\": %s", p->first->questions[i].ask,
                 p->first->questions[i].fact);
             holds = false;

@@ -141,8 +141,7 @@ static bool attempt_run(const run_options *o, const char *program, attempt *a, b
         return false;
     }
     judge(a->log_fd, is_graded(o) ? o->lesson->id : NULL, *o->home->own ? own_check : NULL, a->seed, a->given,
-          is_real() ? NULL : o->lesson->card,
-          &a->judgement);
+          is_real() ? NULL : o->lesson->card, &a->judgement);
     return true;
 }
 
