@@ -11,6 +11,7 @@ typedef struct value_replay {
     int checked, skipped;              /* results that were recomputed, and those that could not be */
 } value_replay;
 
-value_replay replay_values(grading *g);
+/* all: the run was to log the values of every result, so that one without them is refused. */
+value_replay replay_values(grading *g, bool all);
 
 #endif
