@@ -11,7 +11,6 @@ typedef struct value_replay {
     int checked, skipped;              /* results that were recomputed, and those that could not be */
 } value_replay;
 
-/* all: the run was to log the values of every result, so that one without them is refused. */
-value_replay replay_values(grading *g, bool all);
+value_replay replay_values(grading *g);
 
 #endif
