@@ -48,13 +48,13 @@ static void judge(grading *g)
     check_direct(g);
     check_ran_on_card(g, "y", "x");
     check_stage(g, "both-cards-work", "middle", "relu", SECOND);
-    check_stage(g, "first-stage-on-its-card", "first", "mul", FIRST);
-    check_stage(g, "last-stage-on-its-card", "last", "add", FIRST);
     check_computed(g, "y", "mul relu add", 3);
     check_copies(g, "one-copy-there", FY_WORD_h2d, 1, true);
     check_copies(g, "one-copy-back", FY_WORD_d2h, 1, true);
     check_copies(g, "two-copies-between-cards", FY_WORD_p2p, 2, true);
     check_bytes(g, "few-bytes", FY_WORD_none, 2 * 4 * grade_given(g, "x").count);
+    check_stage(g, "first-stage-on-its-card", "first", "mul", FIRST);
+    check_stage(g, "last-stage-on-its-card", "last", "add", FIRST);
 }
 
 const lesson_check lesson_check_26 = {"26-between-cards", judge};

@@ -40,8 +40,8 @@ static void judge(grading *g)
     check_copies(g, "two-copies", FY_WORD_h2d, 2, true);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, true);
     int64_t data = 4 * (grade_given(g, "trips").count + grade_given(g, "minutes").count);
-    check_understood(g, "sum-without-a-graph", "sum-of-losses-is-a-number");
     check_peak(g, "memory-of-one-step", 1, 3 * data + SPARE);
+    check_understood(g, "sum-without-a-graph", "sum-of-losses-is-a-number");
 }
 
 const lesson_check lesson_check_c4 = {"c4-courier", judge};

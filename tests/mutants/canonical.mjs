@@ -19,6 +19,7 @@ export function canonical(log) {
     const of = side => history.get(side.storage) ?? 'nothing';
     const add = (sums, tops, device, n) => { sums[device] = (sums[device] ?? 0) + n; tops[device] = Math.max(tops[device] ?? 0, sums[device]); };
     let end = 0;
+    const sorted = sums => Object.fromEntries(Object.entries(sums).sort());
     for (const e of events) {
         const use = e.kind === 'op' ? { from: (e.in ?? []).map(of), to: e.out } : e.kind === 'copy' ? { from: [of(e.src)], to: [e.dst] } : null;
         if (e.kind === 'segment') add(held, most, e.device, e.bytes);
@@ -52,10 +53,10 @@ export function canonical(log) {
                 if (device && device !== 'cpu') (work[device] ??= []).push(short([says]));
         } else if (e.kind === 'host_write') history.set(e.storage, short([says]));
         if (/^(sync|event_wait|event_record)$/.test(e.kind)) says.after = short([...work[e.device] ?? []].sort());
-        if (e.kind === 'answer') says.left = live;
+        if (e.kind === 'answer') says.left = sorted(live);
         out.push(JSON.stringify(says));
     }
-    return [...out.sort(), `at once ${JSON.stringify(peak)}`, `reserved ${JSON.stringify(most)}`, `time ${end}`].join('\n') + '\n';
+    return [...out.sort(), `at once ${JSON.stringify(sorted(peak))}`, `reserved ${JSON.stringify(sorted(most))}`, `time ${end.toPrecision(3)}`].join('\n') + '\n';
 }
 
 if (import.meta.url === `file://${fs.realpathSync(process.argv[1])}`) process.stdout.write(canonical(fs.readFileSync(process.argv[2], 'utf8')));

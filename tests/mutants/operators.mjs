@@ -95,7 +95,7 @@ export const operators = {
         yield* dropCall(p, s, 'fy_detach|fy_contiguous|fy_no_grad');
     },
     *'in-place'(p, s) { // what is read again is overwritten; or the result of a call that wrote in place is lost
-        for (const c of calls(p, s, 'fy_(?:add|mul|sub|relu|tanh)_?')) {
+        for (const c of s.simple ? calls(p, s, 'fy_(?:add|mul|sub|relu|tanh)_?') : []) {
             const first = p.code.slice(...(c.args[0] ?? [0, 0])), sets = new RegExp(`^${first} = |^fy_set\\(&${first}\\b`).test(wordsOf(p, s));
             const again = !sets && p.all.some(o => o.simple && o.start > s.end && o.names.has(first));
             if (c.name.endsWith('_') || again) yield [{ at: c.at, end: c.open, text: c.name.endsWith('_') ? c.name.slice(0, -1) : `${c.name}_` }];
