@@ -95,7 +95,7 @@ static void a_new_lesson_is_complete_and_holds(void **state)
     assert_int_not_equal(access(path, F_OK), 0); /* proving is nobody's progress */
 }
 
-static void a_new_lesson_refuses_a_bad_name_and_a_folder_there(void **state)
+static void a_new_lesson_refuses_bad_names_and_existing_folders(void **state)
 {
     (void)state;
     static const char *const bad[] = {"1-twice", "01-Twice", "01twice", "01-", "xx-twice", "01--a", "01-a_b"};
@@ -282,7 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_lesson_is_complete_and_holds),
-        cmocka_unit_test(a_new_lesson_refuses_a_bad_name_and_a_folder_there),
+        cmocka_unit_test(a_new_lesson_refuses_bad_names_and_existing_folders),
         cmocka_unit_test(own_lessons_replace_those_of_ferry),
         cmocka_unit_test(a_starter_fails_and_a_solution_passes),
         cmocka_unit_test(the_example_is_built_when_it_is_asked_for),
