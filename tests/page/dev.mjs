@@ -160,7 +160,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
   await new Promise((done) => http.listen(port, '127.0.0.1', done));
   const at = http.address().port;
   http.unref(); // a test that failed before it closed this must not keep its file from ending
-  return { ref: () => http.ref(), url: `http://127.0.0.1:${at}/#token=${token}`, port: at, all, add, more, end, close, asked, saved, sockets };
+  return { ref: () => http.ref(), url: `http://127.0.0.1:${at}/#token=${token}${mode === 'lessons' && runs[0]?.lesson ? `&lesson=${runs[0].lesson}` : ''}`, port: at, all, add, more, end, close, asked, saved, sockets };
 }
 
 // A lesson's text, about as cmark renders it for the real server.
