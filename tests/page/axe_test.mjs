@@ -157,6 +157,7 @@ check('axe finds nothing in arrows, before and after the run', async (t) => {
   for (const [i, way] of ['h2d', 'h2d', 'none'].entries()) await page.locator(`.arrow >> nth=${i} >> input[value="${way}"]`).press('Space');
   await look(page, { shown: '.arrow', tabs: ['learn'] });
   await page.locator('.arrow >> nth=3 >> input[value="d2h"]').press('Space');
+  await page.locator('.predict input[type=number]').fill('2');
   await page.locator('#act').click();
   await toEnd(page);
   await page.locator('.predict .answer', { hasText: 'lines right' }).waitFor({ state: 'attached' });
