@@ -264,9 +264,9 @@ $(B)/programs/solutions: $(call PARTS_OF,solution) $(B)/programs/solution/table.
 $(B)/programs/demos $(B)/programs/solutions: $(B)/programs/%s: viewer/lessons/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
 	echo '  ld   $@'
 	$(CC) $(CFLAGS) -I$(B)/programs/$* $(INSIDE) $< $(filter %.o,$^) $(LINK_VIEW) -o $@
-$(B)/lessons/%: $(B)/programs/demos
+$(DEMOS): $(B)/lessons/%: $(B)/programs/demos
 	mkdir -p $(@D) && ln -sf ../programs/demos $@
-$(B)/solutions/%: $(B)/programs/solutions
+$(SOLVED): $(B)/solutions/%: $(B)/programs/solutions
 	mkdir -p $(@D) && ln -sf ../programs/solutions $@
 
 # Experiments, linked as a user links a program.
