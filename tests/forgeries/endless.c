@@ -4,5 +4,5 @@
 int main(void)
 {
     fy_given("x");
-    for (volatile int i = 0;; i++) continue;
+    for (;;) continue;
 }

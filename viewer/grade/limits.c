@@ -31,6 +31,19 @@ static bool limit(grading *g, const char *name, const fy_event *over, const char
     return pass;
 }
 
+/* Numbers of a forged log may be of any size. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+    int64_t difference;
+    return __builtin_sub_overflow(a, b, &difference) ? (b > 0 ? INT64_MIN : INT64_MAX) : difference;
+}
+
 bool check_bytes(grading *g, const char *name, fy_word dir, int64_t most)
 {
     int64_t bytes = 0;
@@ -39,7 +52,7 @@ bool check_bytes(grading *g, const char *name, fy_word dir, int64_t most)
     {
         bool bus = is_on_card(c->is.copy.src.device) != is_on_card(c->is.copy.dst.device);
         bool counts = dir == FY_WORD_none ? bus : c->is.copy.dir == dir;
-        if (counts && c->is.copy.bytes > 0) bytes += c->is.copy.bytes;
+        if (counts && c->is.copy.bytes > 0) bytes = plus(bytes, c->is.copy.bytes);
         if (counts && !over && bytes > most) over = c;
     }
     const char *what = dir == FY_WORD_h2d   ? "bytes to the card"
@@ -96,8 +109,8 @@ static int64_t follow_bytes(const grading *g, uint8_t device, const fy_event *la
     *at = NULL;
     const trace *run = grade_trace(g);
     for (const fy_event *e = run->events; e < run->events + run->count && e != last; e++) {
-        if (e->kind == FY_KIND_alloc) live += e->is.alloc.device == device ? e->is.alloc.bytes : 0;
-        if (e->kind == FY_KIND_free) live -= bytes_of(g, e->is.free.storage, device);
+        if (e->kind == FY_KIND_alloc) live = plus(live, e->is.alloc.device == device ? e->is.alloc.bytes : 0);
+        if (e->kind == FY_KIND_free) live = minus(live, bytes_of(g, e->is.free.storage, device));
         if (live > *peak) *peak = live, *at = e;
     }
     return live;
@@ -160,10 +173,10 @@ bool check_time(grading *g, const char *name, int64_t most_ns)
     each_event(g, c, complete)
     {
         if (c->is.complete.end > end) end = c->is.complete.end;
-        int64_t took = c->is.complete.end - c->is.complete.start;
+        int64_t took = minus(c->is.complete.end, c->is.complete.start);
         if (took > longest) longest = took, slow = c;
     }
-    int64_t took = end - (begin ? begin->t : 0) - (first ? first->is.segment.held : 0);
+    int64_t took = minus(minus(end, begin ? begin->t : 0), first ? first->is.segment.held : 0);
     const char *want = grade_say(g, "%.1f us modelled time allowed", (double)most_ns / 1e3);
     const char *got = grade_say(g, "%.1f us modelled time", (double)took / 1e3);
     if (session && session->is.session.clock == FY_WORD_measured)
