@@ -190,3 +190,22 @@ check('a guess is held against the trace itself', async () => {
   await done(page);
   await server.close();
 });
+
+check('an example that ends in an error is shown, and answers its questions', async () => {
+  const lessons = await ferry('serve', '--port', '8895');
+  try {
+    const page = await stage.open(`${lessons.url}&lesson=24-which-line`, { reducedMotion: 'reduce' });
+    await page.waitForFunction(() => document.getElementById('path').textContent.includes('24-') && window.ferry?.events.at(-1)?.kind === 'end');
+    const fields = page.locator('.predict input');
+    for (let i = 0; i < await fields.count(); i++) await fields.nth(i).fill('1');
+    await page.locator('.predict [type=submit]').click();
+    await page.locator('#play').focus();
+    await page.keyboard.press('End');
+    await page.waitForFunction(() => /you said 1; it is \d+/.test(document.querySelector('.predict .answer').textContent));
+    assert.equal(await page.locator('#veil').isVisible(), false);
+    assert.equal(await page.locator('#verdict').isVisible(), false);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});

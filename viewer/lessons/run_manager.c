@@ -126,8 +126,9 @@ static void keep_answers(workspace *w, int log_fd)
 static void send_outcome(workspace *w, const outcome *out)
 {
     if (out->end == RUN_STOPPED) return;
-    bool error =
-        out->end == RUN_NOT_COMPILED || out->end == RUN_ENVIRONMENT_ERROR || (w->demo && out->end == RUN_FAILED);
+    /* An example may end in the failed call that it is about: its picture shows it. */
+    bool broken = w->demo && out->end == RUN_FAILED && !out->stopped;
+    bool error = out->end == RUN_NOT_COMPILED || out->end == RUN_ENVIRONMENT_ERROR || broken;
     cJSON *status = status_of(w, error ? "error" : "done");
     if (error) {
         json_text(status, "message", out->message, strlen(out->message));
