@@ -57,6 +57,19 @@ check('a file saved in another editor is graded and shown; unsaved text survives
   }
 });
 
+// GETs of `url` wait until the function that this returns is called; it returns once the page has acted on their answers.
+async function held(page, url) {
+  const waiting = [];
+  await page.route(url, (route) => { waiting.push(route); });
+  return async () => {
+    const answers = waiting.map((route) => route.request().response());
+    await Promise.all(waiting.splice(0).map((route) => route.continue()));
+    await page.unroute(url);
+    await Promise.all(answers);
+    await settle(page);
+  };
+}
+
 check('a file that changes on disk under unsaved text is never written over unasked', async () => {
   const lessons = await ferry('serve', '--port', '8895');
   const file = `${lessons.my}/${DEMO}.c`;
@@ -76,8 +89,14 @@ check('a file that changes on disk under unsaved text is never written over unas
       await page.locator('#clash:not([hidden])').waitFor();
       assert.equal(readFileSync(file, 'utf8'), theirs);
       assert.equal(await written(page), mine);
+      const answer = await held(page, `**/api/lessons/${DEMO}`);
+      await page.keyboard.press('Control+s');
       await page.locator(choice).click();
       assert.equal(await page.locator('#clash').isVisible(), false);
+      let wrote = false;
+      page.on('request', (request) => { wrote ||= request.url().endsWith('/save'); });
+      await answer(); // of the save that was asked for before the choice
+      assert.equal(wrote, false);
       assert.equal(await written(page), choice === '#keep-mine' ? mine : theirs);
       assert.equal(readFileSync(file, 'utf8'), theirs);
     }

@@ -81,10 +81,10 @@ export function editor(api, on) {
 
   async function save() {
     if (!lesson || writing) return;
-    const [mine, source, place] = [lesson, area.text, `/api/lessons/${encodeURIComponent(lesson.id)}`];
+    const [mine, source, base, place] = [lesson, area.text, saved, `/api/lessons/${encodeURIComponent(lesson.id)}`];
     await write(async () => {
       const { source: current } = await api.get(place);
-      if (lesson !== mine) return;
+      if (lesson !== mine || saved !== base) return; // a choice made meanwhile is newer than this request
       if (typeof current === 'string' && current !== saved && current !== source) {
         clash(current);
         return;
