@@ -194,6 +194,9 @@ static void operands_apart_are_called_by_their_names(void **state)
         assert_null(fy_index_select(x, 1, i));
         assert_non_null(strstr(fy_error(), "fy_to(i, \"cuda\")"));
         assert_true(failed_with("Expected all tensors to be on the same device"));
+        assert_null(fy_index_select(x, 1, fy_add(i, 0))); /* without a name it is called as it was written */
+        assert_non_null(strstr(fy_error(), "fy_add(i, 0) is on cpu"));
+        fy_clear_error();
         FAILS_ALONE(fy_embedding(x, zero), "Expected all tensors to be on the same device"); /* no number */
         FAILS_ALONE(fy_masked_select(x, mask), "Expected all tensors to be on the same");
     }

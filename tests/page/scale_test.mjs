@@ -25,7 +25,8 @@ function lopsided(n, bytes, big) {
 }
 
 // The bodies of boxes as they are painted: a rounded rectangle in the colour of the panel, within the map.
-const painted = (seen, { x, y, h }) => seen.filter((s) => s.what === 'fill' && s.style === 'panel' && s.y === y && s.h === h && Math.abs(s.x - x) < 0.01);
+const painted = (seen, { x, y, h }) => seen.filter((s) => s.what === 'fill' && s.style === 'panel' && s.y === y && s.h === h && Math.abs(s.x - x) < 0.01)
+  .sort((a, b) => Math.abs(a.x - x) - Math.abs(b.x - x));
 
 let [compared, thin, enlarged] = [0, 0, 0];
 

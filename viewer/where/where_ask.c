@@ -56,28 +56,35 @@ static int step_of(const where *w, uint64_t seq)
 
 /* ---- finding the tensor ---- */
 
+static bool is_former(const where *w, const handle *h, const char *name)
+{
+    return h->former >= 0 && !strcmp(w->names.all[h->former], name);
+}
+
 static bool is_named(const where *w, const handle *h, const char *name)
 {
     char unnamed[32];
-    return !strcmp(name_of_handle(w, h, unnamed), name);
+    return !strcmp(name_of_handle(w, h, unnamed), name) || is_former(w, h, name);
 }
 
-/* Which of two tensors of one name is meant: one that lives, that its variable still has, and the newer one. */
-static int weight(const handle *h, uint64_t seq)
+/* Which of two tensors of one name is meant: one that lives, that its variable has at seq, and the newer one. */
+static int weight(const where *w, const handle *h, const char *name, uint64_t seq)
 {
-    return 4 * (h->from <= seq) + 2 * lives(h, seq) + (h->renamed > seq);
+    bool has = seq < h->named ? is_former(w, h, name) : seq < h->renamed;
+    return 4 * (h->from <= seq) + 2 * lives(h, seq) + has;
 }
 
 static const handle *find(const where *w, const char *name, uint64_t seq, int *others)
 {
     const handle *found = NULL;
+    int most = 0;
     *others = 0;
     for (int i = 0; i < w->handles.count; i++) {
         const handle *h = &w->handles.all[i];
         if (!is_named(w, h, name)) continue;
+        int own = weight(w, h, name, seq);
         if (found && lives(h, seq) && lives(found, seq)) ++*others;
-        if (!found || weight(h, seq) > weight(found, seq) || (h->from <= seq && weight(h, seq) == weight(found, seq)))
-            found = h;
+        if (!found || own > most || (h->from <= seq && own == most)) found = h, most = own;
     }
     return found;
 }

@@ -100,6 +100,7 @@ static void add_tensor(where *w, const fy_event *e)
     fy_bytes name = t->name ? fy_event_bytes(e, t->name) : (fy_bytes){"", 0}, fn = fy_event_bytes(e, e->fn);
     if (!t->tensor) return;
     handle h = {.id = t->tensor,
+                .former = -1,
                 .storage = t->storage,
                 .line = e->line,
                 .dtype = t->dtype,
@@ -107,6 +108,7 @@ static void add_tensor(where *w, const fy_event *e)
                 .view_of = t->view_of,
                 .from = e->seq,
                 .until = NEVER,
+                .named = e->seq,
                 .renamed = NEVER};
     h.name = t->saved ? saved_name(w, t->view_of) : iteration_name(w, e, name);
     h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
@@ -122,7 +124,11 @@ static void add_tensor(where *w, const fy_event *e)
 static void add_name(where *w, const fy_event *e)
 {
     int at = map_find(&w->handle_ids, e->is.name.tensor);
-    if (at >= 0 && e->is.name.name) w->handles.all[at].name = iteration_name(w, e, fy_event_bytes(e, e->is.name.name));
+    if (at < 0 || !e->is.name.name) return;
+    handle *h = &w->handles.all[at];
+    h->former = h->name;
+    h->name = iteration_name(w, e, fy_event_bytes(e, e->is.name.name));
+    h->named = e->seq;
 }
 
 static void add_drop(where *w, const fy_event *e)

@@ -50,7 +50,7 @@ export function instant(run, t, until = Infinity) {
     t, seq,
     memories: state.devices.map((device) => memoryAt(at, state, device, works, writing)),
     copies, ops, threads,
-    cost: costAt(state, t, copies, ops, threads),
+    cost: costAt(state, t, copies, ops, threads, run.timeline.waitsUntoldAt(t).filter((wait) => wait.seq <= until)),
     staging: stagingAt(copies, state.devices),
   };
 }
@@ -59,14 +59,15 @@ export function instant(run, t, until = Infinity) {
  * Bytes that have arrived, copies and ops that have ended, and the time for which calls have blocked the host: {h2d, d2h:
  * {bytes, copies, wire, under}, held, own, cpu, gpu, running}. wire: ns for which the bus has carried them; under, running:
  * copies and ops that have begun or are queued; own: the part of held that was work of the CPU itself. The state counts a
- * call when it has returned: what is in flight of it is taken off, what a call that blocks has done is added.
+ * call when it has returned: what is in flight of it is taken off, what a call that blocks has done is added, and a wait
+ * that is over and not told yet.
  */
-function costAt(state, t, copies, ops, threads) {
+function costAt(state, t, copies, ops, threads, untold) {
   const { h2d, d2h, held, own, ops: counts } = state.ledger;
-  const passed = (calls) => calls.reduce((sum, call) => sum + t - call.from, 0);
+  const passed = (calls) => calls.reduce((sum, call) => sum + Math.min(t, call.until) - call.from, 0);
   const cost = {
     h2d: { bytes: h2d.bytes, copies: h2d.copies, wire: h2d.wire, under: 0 }, d2h: { bytes: d2h.bytes, copies: d2h.copies, wire: d2h.wire, under: 0 },
-    held: held + passed(threads), own: own + passed(threads.filter((call) => isOwnWork(call.event))), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
+    held: held + passed([...threads, ...untold]), own: own + passed(threads.filter((call) => isOwnWork(call.event))), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
   };
   for (const c of copies) {
     const way = cost[c.dir];

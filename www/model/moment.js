@@ -5,7 +5,7 @@ import { int } from './fields.js';
 import { lostWords } from './reach.js';
 import { batchOf, threadName } from './threads.js';
 import * as units from './units.js';
-import { after, and, awaited, memoryName, processor, sentence, stream, wayOf } from './words.js';
+import { after, and, awaited, memoryName, placeBeside, processor, sentence, stream, wayOf } from './words.js';
 
 const WRONG = ['error', 'oom', 'data_race'];
 const NAMED = 3; // works that are named; of more, the number
@@ -49,7 +49,10 @@ function hostSentence(run, call, names) {
   return `${who(run, call).replace(/,$/, '')}: ${sentence(e, names)}`;
 }
 
-const moved = (e, names) => `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go from ${memoryName(e.src?.device)} to ${memoryName(e.dst?.device)}`;
+function moved(e, names) {
+  const [from, to] = [e.src?.device, e.dst?.device];
+  return `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go from ${placeBeside(from, to)} to ${placeBeside(to, from)}`;
+}
 
 function between(run, now, e, names) {
   if (!e) return 'The program starts.';

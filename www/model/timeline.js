@@ -95,6 +95,8 @@ export function timeline() {
     else own.push(calls.seq.length - 1);
   }
 
+  // The last of a thread's calls that had begun at t, as an index into these; -1: none.
+  const latest = (own, t) => firstIndex(own.length, (i) => calls.from.at(own.at(i)) > t) - 1;
   const callAt = (i) => ({ seq: calls.seq.at(i), from: calls.from.at(i), until: calls.until.at(i) });
 
   return {
@@ -136,8 +138,20 @@ export function timeline() {
     callsAt(t) {
       const found = [];
       for (const [th, own] of threads) {
-        const at = firstIndex(own.length, (i) => calls.from.at(own.at(i)) > t) - 1;
+        const at = latest(own, t);
         if (at >= 0 && t < calls.until.at(own.at(at))) found.push({ th, ...callAt(own.at(at)) });
+      }
+      return found;
+    },
+
+    /** The waits that were over at t and are told only after the copy that follows each: {th, seq, from, until}. */
+    waitsUntoldAt(t) {
+      const found = [];
+      for (const [th, own] of threads) {
+        const at = latest(own, t);
+        if (at < 1 || t >= calls.until.at(own.at(at))) continue;
+        const before = own.at(at - 1);
+        if (calls.seq.at(before) > calls.seq.at(own.at(at))) found.push({ th, ...callAt(before) });
       }
       return found;
     },

@@ -78,6 +78,9 @@ export function names(events = []) {
   return { learn, ...at(Infinity) };
 }
 
+/** Between two cards, each is named. */
+export const placeBeside = (device, other) => (device !== other && device !== 'cpu' && other !== 'cpu' && device && other ? `GPU VRAM of ${device}` : memoryName(device));
+
 /** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
 export function memoryName(device) {
   if (!device) return 'memory';
@@ -358,7 +361,7 @@ function cards(e) {
 const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${units.bytes(e.asked)} requested, rounded up)` : '');
 
 // What holds the result, where a call has just allocated it.
-const fresh = (who, alloc) => `${who}, newly allocated in ${memoryName(alloc.device)}`;
+const fresh = (who, alloc, other) => `${who}, newly allocated in ${placeBeside(alloc.device, other ?? alloc.device)}`;
 
 /** What a copy goes through, and why. */
 export function wayOf(e) {
@@ -374,8 +377,9 @@ function copied(e, n, alloc = null) {
   const to = e.dst?.device;
   const name = n.used(e.src?.tensor, e);
   const over = (from === 'cpu') !== (to === 'cpu') ? 'over the bus ' : '';
-  const into = alloc?.storage === e.dst?.storage && alloc ? fresh(n.tensor(e.dst?.tensor), alloc) : memoryName(to);
-  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${into}${side(e)}${after(wayOf(e))}${because[e.why] ?? ''}.`;
+  const into = alloc?.storage === e.dst?.storage && alloc ? fresh(n.tensor(e.dst?.tensor), alloc, from) : placeBeside(to, from);
+  const dtype = e.cast ? n.dtypeOf(e.src?.tensor) : ''; // converted before or after: these are the bytes that go
+  return `${units.bytes(e.bytes)} of ${name}${dtype ? `, as ${dtype},` : ''} go ${over}from ${placeBeside(from, to)} to ${into}${side(e)}${after(wayOf(e))}${because[e.why] ?? ''}.`;
 }
 
 /** alloc: the allocation of the result, if it is part of the same call. */
