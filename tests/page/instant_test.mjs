@@ -151,6 +151,15 @@ test('the third chunk waits for a free buffer', () => {
   assert.equal(c[0].from, a[1].to); // the third goes where the first one was
 });
 
+test('a copy has a course, however many bytes and small chunks its log tells', () => {
+  for (const [bytes, chunk] of [[1e300, 1000], [2 ** 40, 1], [3e15, -5]]) {
+    const cards = [{ ...card, model: { ...card.model, staging_chunk: chunk } }];
+    const course = transfer({ ...h2d, bytes }, { start: 0, end: 4000, wire: 3000, staging: 300 }, cards);
+    assert.ok(course.chunks.length <= 2 ** 16 + 1, `${course.chunks.length} chunks`);
+    near(progress(course, 4000).arrived / bytes, 1, `${bytes} bytes`);
+  }
+});
+
 test('a staged copy to the host crosses the bus first', () => {
   const copy = { ...h2d, bytes: 1000, dir: 'd2h', src: { device: 'cuda:0' }, dst: { device: 'cpu' } };
   const course = transfer(copy, { start: 0, end: 1260, wire: 250, staging: 1000 }, devices);

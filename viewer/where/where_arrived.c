@@ -2,7 +2,7 @@
  * each by one hop or two, with two buffers between them; the course is stretched to the times that the log gives. */
 #include "where_log.h"
 
-enum { CHUNK = 4 << 20 }; /* of a card whose log does not say */
+enum { CHUNK = 4 << 20, CHUNKS = 1 << 16 }; /* of a card whose log does not say; of a copy at most, whatever its log says */
 
 typedef struct hop {
     double rate, latency; /* bytes per ns, ns */
@@ -20,8 +20,8 @@ static double through(const filling *f, const hop hops[2], int64_t chunk, double
 {
     double left[2] = {(double)f->start, (double)f->start}, enter = (double)f->start, leave = enter, arrived = 0;
     int n = 0;
-    for (int64_t at = 0; at < f->bytes; at += chunk, n++) {
-        double bytes = (double)(f->bytes - at < chunk ? f->bytes - at : chunk);
+    for (int64_t rest = f->bytes; rest > 0; rest -= chunk, n++) {
+        double bytes = (double)(rest < chunk ? rest : chunk);
         double ready = enter > left[n % 2] ? enter : left[n % 2];
         enter = ready + hops[0].latency + bytes / hops[0].rate;
         double from = (leave > enter ? leave : enter) + hops[1].latency;
@@ -36,6 +36,8 @@ static double through(const filling *f, const hop hops[2], int64_t chunk, double
 static int64_t by_chunks(const filling *f, const hop hops[2], int64_t chunk, int64_t t)
 {
     double end, again;
+    if (chunk < 1) chunk = 1;
+    if (chunk < f->bytes / CHUNKS) chunk = f->bytes / CHUNKS + 1;
     through(f, hops, chunk, 1, -1, &end);
     double factor = end > (double)f->start ? (double)(f->end - f->start) / (end - (double)f->start) : 1;
     return (int64_t)(through(f, hops, chunk, factor, (double)t, &again) + 0.5);

@@ -10,6 +10,7 @@
 import { int } from './fields.js';
 
 const CHUNK = 4 << 20; // of a card whose log does not say
+const CHUNKS = 1 << 16; // of a copy at most, whatever its log says
 
 /** The part of the time from..to that is over at t, 0 to 1. */
 export function share(t, from, to) {
@@ -57,8 +58,9 @@ function pipeline(bytes, size, start, [first, second]) {
   const left = [start, start]; // when each buffer was last emptied
   let enter = start;
   let leave = start;
-  for (let at = 0; at < bytes; at += Math.max(1, size)) {
-    const n = Math.min(size, bytes - at);
+  const each = Math.max(1, size, bytes / CHUNKS);
+  for (let at = 0; at < bytes; at += each) {
+    const n = Math.min(each, bytes - at);
     const into = hop(first, Math.max(enter, left[chunks.length % 2]), n);
     const out = hop(second, Math.max(leave, into.to), n);
     enter = into.to;
