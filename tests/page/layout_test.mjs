@@ -31,6 +31,7 @@ const SIZES = [[1000, 400], [640, 380], [1900, 700], [366, 480], [320, 420]];
 
 const EXPERIMENTS = new Set(['pinning', 'overlap']); // too many tensors for a small phone
 
+const CROWDED = 24; // px: of many boxes in use at once, and of those without a name of their own, the narrower may lack a label
 const NARROWEST = 2.5; // px: what has fewer is drawn as wide as that, over its neighbour if need be
 const apart = (a, b) => a.x + a.w <= b.x + NARROWEST || b.x + b.w <= a.x + NARROWEST || a.y + a.h <= b.y + 0.01 || b.y + b.h <= a.y + 0.01;
 const inside = (a, b) => a.x >= b.x - 0.01 && a.y >= b.y - 0.01 && a.x + a.w <= b.x + b.w + 0.01 && a.y + a.h <= b.y + b.h + 0.01;
@@ -75,13 +76,14 @@ for (const [name, events] of logs()) {
         const legs = route(plan, { src: e.src.storage, dst: e.dst.storage, dir: e.dir, route: e.route });
         const box = (id) => plan.boxes.find((b) => b.storage === id);
         assert.ok(touches(legs[0].points[0], box(e.src.storage)));
-        assert.ok(touches(legs.at(-1).points.at(-1), box(e.dst.storage)));
-        const { slot } = plan.bus.lanes.get('cuda:0')[e.dir];
+        assert.ok(touches(legs.at(-1).points.at(-1), e.dst.storage ? box(e.dst.storage) : plan.memories[0].compute), 'what is printed or read goes to the CPU');
+        for (const { band: [from, to] } of legs) assert.ok(from >= 0 && from < to && to <= 1.001, `${from}..${to}`);
+        if (e.dir === 'p2p') continue;
+        const { slot } = plan.bus.lanes.get(e.dir === 'h2d' ? e.dst.device : e.src.device)[e.dir];
         assert.ok(inside(slot, plan.memories[0].rect), 'the staging buffers lie in RAM');
         assert.equal(legs.length, e.route === 'staged' ? 2 : 1);
         assert.equal(legs.some(({ points }) => points.some((at) => touches(at, slot))), e.route === 'staged', 'what is staged, and nothing else, stops there');
         legs.slice(1).forEach((leg, i) => assert.deepEqual(leg.points[0], legs[i].points.at(-1), 'one leg goes on where the other ends'));
-        for (const { band: [from, to] } of legs) assert.ok(from >= 0 && from < to && to <= 1.001, `${from}..${to}`);
       }
     }
   });
@@ -361,7 +363,9 @@ for (const [name, events] of logs()) {
         const { boxes } = layout(state, w, h, events, now);
         const labels = boxes.flatMap((b) => b.tags).filter((tag) => tag.label).map(label);
         labels.forEach((a, k) => labels.slice(k + 1).forEach((b) => assert.ok(apart(a, b), `step ${i} at ${w}x${h}: ${a.name} and ${b.name}`)));
-        const unnamed = boxes.filter((b) => b.used && !b.tags.some((tag) => tag.label)).map((b) => b.name);
+        const used = boxes.filter((b) => b.used);
+        const named = used.filter((b) => b.w > CROWDED || (used.length <= 6 && !/^t\d+$/.test(b.name)));
+        const unnamed = named.filter((b) => !b.tags.some((tag) => tag.label)).map((b) => b.name);
         assert.deepEqual(unnamed, [], `step ${i} at ${w}x${h}`);
       }
     }

@@ -194,7 +194,7 @@ export function drawWay(c, { layout }, a) {
   c.restore();
 }
 
-const styleOf = (layout, a) => tensorStyle(boxOf(layout, a.dst).index);
+const styleOf = (layout, a) => tensorStyle((boxOf(layout, a.dst) ?? boxOf(layout, a.src)).index);
 
 /** The packets of a copy in flight, or afterwards an arrow and the cost. */
 export function drawCopy(c, scene, a) {

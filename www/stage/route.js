@@ -11,11 +11,11 @@ export const boxOf = (layout, storage) => layout.boxes.find((b) => b.storage ===
 
 /**
  * The legs of copy a {src, dst, dir, route}: [{points, band: [from, to], thick}], in the order of the hops; [] if an end is
- * not shown. band: the part of the leg, by length, on which its packet is drawn; thick: its px.
+ * not shown. Without dst the program itself takes the bytes, to print or to save them: they end at the CPU. band: the part of the leg, by length, on which its packet is drawn; thick: its px.
  */
 export function route(layout, a) {
   const src = boxOf(layout, a.src);
-  const dst = boxOf(layout, a.dst);
+  const dst = a.dst || a.dir !== 'd2h' ? boxOf(layout, a.dst) : { device: 'cpu', isCpu: true, ...layout.memories[0].compute };
   if (!src || !dst) return [];
   const lanes = (box) => layout.bus.lanes.get(box.device);
   if (a.dir === 'h2d' && lanes(dst)) return fromHost(layout, src, dst, lanes(dst).h2d, a.route);
@@ -62,7 +62,7 @@ function leaveHost(layout, box, to) {
   if (!layout.tall) return [...doorstep(layout, box, inner.x + inner.w + GUTTER), [inner.x + inner.w + GUTTER, to[1]]];
   const x = box.x + box.w / 2;
   const { y } = layout.bus.dock;
-  const out = isFree(layout, box, x, box.y + box.h, y) ? [[x, box.y + box.h]] : doorstep(layout, box, wallOf(inner, to[0]));
+  const out = box.isCpu ? [[x, box.y]] : isFree(layout, box, x, box.y + box.h, y) ? [[x, box.y + box.h]] : doorstep(layout, box, wallOf(inner, to[0]));
   return [...out, [out.at(-1)[0], y + 4], [to[0], y + 4]];
 }
 
