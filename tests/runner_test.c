@@ -333,13 +333,29 @@ static void corrupt_progress_is_kept_aside(void **state)
     assert_true(folder_make(where.my) && file_write(path, "{\"01-wh", 7));
     assert_int_equal(progress_of(&where, asked).attempts, 0);
     assert_int_equal(access(bad, R_OK), 0);
-    assert_true(progress_record(&where, asked, false));
+    assert_int_equal(progress_record(&where, asked, false, NULL).attempts, 1);
     assert_int_equal(progress_of(&where, asked).attempts, 1);
     assert_false(progress_of(&where, asked).done);
-    assert_true(progress_record(&where, asked, true));
-    assert_true(progress_record(&where, asked, false));
+    progress_record(&where, asked, true, NULL);
+    progress_record(&where, asked, false, NULL);
     assert_true(progress_of(&where, asked).done);
     unlink(bad);
+}
+
+static void the_board_keeps_the_five_best_runs_that_passed(void **state)
+{
+    (void)state;
+    const double used[] = {90, 70.5, 80, 70.5, 60, 95, 75, 99};
+    const int place[] = {0, 0, 1, 0, 0, 4, 2, -1};
+    for (int i = 0; i < 8; i++) assert_int_equal(progress_record(&where, asked, true, &used[i]).board.latest, place[i]);
+    const double less = 1;
+    progress_record(&where, asked, false, &less); /* it failed */
+    board b = progress_of(&where, asked).board;
+    const double best[] = {60, 70.5, 75, 80, 90};
+    assert_int_equal(b.count, BOARD_MOST);
+    assert_int_equal(b.latest, -1);
+    for (int i = 0; i < BOARD_MOST; i++) assert_true(b.best[i].used == best[i]);
+    assert_int_equal(b.best[1].attempt - b.best[4].attempt, 1); /* of equal ones the first */
 }
 
 int main(void)
@@ -364,6 +380,7 @@ int main(void)
         cmocka_unit_test(judging_what_is_no_log_is_said),
         cmocka_unit_test(a_check_that_crashes_is_reported_and_harms_nothing_else),
         cmocka_unit_test(corrupt_progress_is_kept_aside),
+        cmocka_unit_test(the_board_keeps_the_five_best_runs_that_passed),
     };
     return cmocka_run_group_tests(tests, open_school, close_school);
 }

@@ -102,6 +102,13 @@ const struct verdict_check *verdict_failure(const verdict *v)
     return NULL;
 }
 
+const struct verdict_check *verdict_check_named(const verdict *v, const char *name)
+{
+    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++)
+        if (!strcmp(v->check[i].name, name)) return &v->check[i];
+    return NULL;
+}
+
 const char *verdict_message(const verdict *v)
 {
     const struct verdict_check *c = verdict_failure(v);

@@ -61,6 +61,8 @@ bool grade_emit(const char *lesson, const verdict *v);
 const char *verdict_message(const verdict *v);
 /* The first failed check; NULL: none failed. */
 const struct verdict_check *verdict_failure(const verdict *v);
+/* The check of this name; NULL: the verdict has none. */
+const struct verdict_check *verdict_check_named(const verdict *v, const char *name);
 
 /* ---- for check.c: definition and context --------------------------------------------------------- */
 

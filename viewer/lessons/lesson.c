@@ -96,6 +96,7 @@ static bool read_lesson(lesson *l, const home *h, const char *id, const char *pa
     l->summary = text_of(json, "summary");
     l->goal = text_of(json, "goal");
     l->budget = text_of(json, "budget");
+    l->board = text_of(json, "board");
     l->given = text_of(json, "given");
     l->given2 = text_of(json, "given2");
     l->card = text_of(json, "card");
@@ -172,7 +173,7 @@ bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
 
 static void free_lesson(lesson *l)
 {
-    free(l->part), free(l->title), free(l->summary), free(l->goal), free(l->budget);
+    free(l->part), free(l->title), free(l->summary), free(l->goal), free(l->budget), free(l->board);
     free(l->given), free(l->given2), free(l->card), free(l->docs_title), free(l->docs_url);
     for (int i = 0; i < l->hint_count; i++) free(l->hints[i]);
     for (int i = 0; i < l->question_count; i++) {

@@ -22,6 +22,7 @@ typedef struct lesson {
     char id[64];
     char *part; /* of the arc: its title */
     char *title, *summary, *goal, *budget;
+    char *board;                 /* the check whose limit a board of one's own best runs counts; "": there is none */
     char *given, *given2;        /* inputs (FERRY_GIVEN) of the first run and of the second, which uses other sizes */
     char *card;                  /* which cards are simulated, as FERRY_SIM says it; "": the default */
     char *docs_title, *docs_url; /* PyTorch's documentation of the same thing */

@@ -43,6 +43,21 @@ static cJSON *check_json(const struct verdict_check *c)
     return json;
 }
 
+static void add_board(cJSON *to, const board *b, const char *of)
+{
+    if (!b->count) return;
+    cJSON *json = cJSON_AddObjectToObject(to, "board");
+    cJSON_AddStringToObject(json, "of", of);
+    cJSON *all = cJSON_AddArrayToObject(json, "best");
+    for (int i = 0; i < b->count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddNumberToObject(one, "used", b->best[i].used);
+        cJSON_AddNumberToObject(one, "attempt", b->best[i].attempt);
+        cJSON_AddBoolToObject(one, "latest", i == b->latest);
+        cJSON_AddItemToArray(all, one);
+    }
+}
+
 cJSON *outcome_json(const outcome *out)
 {
     cJSON *json = cJSON_CreateObject();
@@ -57,6 +72,7 @@ cJSON *outcome_json(const outcome *out)
     cJSON *checks = cJSON_AddArrayToObject(json, "checks");
     int n = out->graded ? out->verdict.checks : 0;
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) cJSON_AddItemToArray(checks, check_json(&out->verdict.check[i]));
+    add_board(json, &out->board, out->board_of);
     json_text(json, "output", out->output, out->kept < OUTPUT_SHOWN ? out->kept : OUTPUT_SHOWN);
     cJSON_AddNumberToObject(json, "printed", (double)out->printed);
     cJSON_AddNumberToObject(json, "seconds", out->seconds);

@@ -83,6 +83,17 @@ static void print_message(FILE *to, paint p, const outcome *out)
     else if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
 }
 
+/* The learner's own best runs; the mark says which of them this run is. */
+static void print_board(FILE *to, paint p, const outcome *out)
+{
+    const board *b = &out->board;
+    if (b->count) fprintf(to, "\n  your best: %s\n", out->board_of);
+    for (int i = 0; i < b->count; i++) {
+        fprintf(to, "  %s%3d. %10.15g   attempt %d%s%s\n", i == b->latest ? p.good : "", i + 1, b->best[i].used,
+                b->best[i].attempt, i == b->latest ? "  <- this run" : "", i == b->latest ? p.plain : "");
+    }
+}
+
 void report(FILE *to, const lesson *l, const outcome *out)
 {
     const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
@@ -98,6 +109,7 @@ void report(FILE *to, const lesson *l, const outcome *out)
         fprintf(to, "  note: %s:%d: %s\n", out->file, d->line, d->message);
     if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
     if (out->end == RUN_FAILED || out->end == RUN_ENVIRONMENT_ERROR) print_output(to, out, 2048);
+    print_board(to, p, out);
     if (out->end == RUN_PASSED && out->graded)
         fprintf(to, "\n  %sPassed.%s It also passed with another seed and other sizes.\n  what comes next: %s next\n",
                 p.good, p.plain, command_name);

@@ -284,6 +284,16 @@ static void run_second(const run_options *o, const char *program, outcome *out)
     store_output(&a, out);
 }
 
+static void record(const run_options *o, outcome *out)
+{
+    bool pass = out->end == RUN_PASSED;
+    const struct verdict_check *c = *o->lesson->board ? verdict_check_named(&out->verdict, o->lesson->board) : NULL;
+    progress p = progress_record(o->home, o->lesson, pass, c && *c->limits ? &c->used : NULL);
+    if (!pass || !c) return;
+    out->board = p.board;
+    SET(board_of, "%s", c->limits);
+}
+
 static void run_program(const run_options *o, const char *program, outcome *out)
 {
     attempt a = {.seed = o->seed, .given = o->lesson->given, .log_fd = -1};
@@ -294,7 +304,7 @@ static void run_program(const run_options *o, const char *program, outcome *out)
     if (!is_graded(o)) return;
     if (out->end == RUN_PASSED) run_second(o, program, out);
     bool judged = out->end == RUN_PASSED || out->end == RUN_FAILED;
-    if (judged && !o->unrecorded) progress_record(o->home, o->lesson, out->end == RUN_PASSED);
+    if (judged && !o->unrecorded) record(o, out);
 }
 
 static void run_demo(const run_options *o, outcome *out)
@@ -342,7 +352,7 @@ void run(const run_options *o, outcome *out)
     } else {
         snprintf(program, sizeof program, "%s/%s", o->home->made, o->lesson->id);
         if (compiles(o, program, out)) run_program(o, program, out);
-        if (o->grade && !o->unrecorded && out->end == RUN_NOT_COMPILED) progress_record(o->home, o->lesson, false);
+        if (o->grade && !o->unrecorded && out->end == RUN_NOT_COMPILED) progress_record(o->home, o->lesson, false, NULL);
     }
     report_stage(o, RUN_OVER, -1);
 }

@@ -9,6 +9,7 @@
 #include "diagnose.h"
 #include "grader_process.h"
 #include "lesson.h"
+#include "progress.h"
 
 typedef enum run_stage {
     RUN_COMPILING, /* log_fd is -1 */
@@ -53,6 +54,8 @@ typedef struct outcome {
     bool unfinished;     /* a signal, a limit or an exit status other than 0 ended the program */
     bool stopped;        /* by a failed Ferry call, which the message describes; the hint is the fix */
     verdict verdict;
+    board board;          /* of a run that passed: the learner's own best; empty: the lesson has none */
+    char board_of[64];    /* what it counts: "modelled time in us" */
     uint64_t seed;        /* of the run that the message describes */
     double seconds;       /* the program's wall time */
     char *output;         /* stdout and stderr of the program; never NULL */

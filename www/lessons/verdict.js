@@ -44,6 +44,7 @@ export function verdict(on) {
     if (!checks.length && (v.line || Number.isFinite(v.seq))) parts.push(links(v, lineOf));
     parts.push(...differ.filter((c) => !c.limit).map((c) => difference(c, c === differ[0], lineOf)));
     parts.push(...checks.filter((c) => c.limit).map((c) => bar(c, c === differ[0], lineOf)));
+    if (v.board?.best?.length) parts.push(board(v.board));
     if (v.hint) parts.push(folded('How to fix it', make('p', '', v.hint)));
     if (hold.length) parts.push(folded(`${hold.length} ${hold.length === 1 ? 'check passed' : 'checks passed'}`, make('p', 'small', hold.map((c) => plain(c.check)).join(', '))));
     if (v.seed !== undefined && !v.pass) parts.push(make('p', 'small', `Inputs made from seed ${v.seed}.`));
@@ -74,6 +75,16 @@ export function verdict(on) {
     track.setAttribute('aria-label', `${of}: ${figure(used)}, the limit is ${figure(most)}${over ? ': over it' : ''}`);
     const words = make('p', 'limit-words', make('span', '', of), track, make('b', '', figure(used)));
     return make('section', `check limit ${over ? 'fail' : 'pass'}`, words, ...(first ? details(c, lineOf) : []));
+  }
+
+  // The learner's own best runs, the least first.
+  function board({ of, best }) {
+    const rows = best.map(({ used, attempt, latest }) => {
+      const row = make('li', latest ? 'latest' : '', make('b', '', figure(used)), ` attempt ${attempt}${latest ? ', this run' : ''}`);
+      if (latest) row.ariaCurrent = 'true';
+      return row;
+    });
+    return make('section', 'board', make('h3', '', `Your best: ${of}`), make('ol', '', ...rows));
   }
 
   function part(className, share) {
