@@ -1,5 +1,6 @@
 /* progress.c: my/progress.json, {"01-where-am-i": {"done": true, "attempts": 3, "hints": 1}}, and of a lesson with a
- * board "best": [{"used": 757.2, "attempt": 3}]. A mutex serializes the threads of `ferry serve`; between processes the last writer wins, and the file is replaced atomically. */
+ * board "best": [{"used": 757.2, "attempt": 3}]. A mutex serializes the threads of `ferry serve`; between processes the
+ * last writer wins, and the file is replaced atomically. */
 #include "progress.h"
 
 #include <cjson/cJSON.h>
@@ -51,7 +52,8 @@ static int count_in(const cJSON *entry, const char *key)
     return cJSON_IsNumber(n) && n->valueint > 0 ? n->valueint : 0;
 }
 
-/* Puts a run where it belongs, the least first, and returns its index; of equal runs the first stays. -1: none of the best. */
+/* Puts a run where it belongs, the least first, and returns its index; of equal runs the first stays. -1: none of the
+ * best. */
 static int board_add(board *b, struct board_entry one)
 {
     int at = b->count;

@@ -352,7 +352,8 @@ void run(const run_options *o, outcome *out)
     } else {
         snprintf(program, sizeof program, "%s/%s", o->home->made, o->lesson->id);
         if (compiles(o, program, out)) run_program(o, program, out);
-        if (o->grade && !o->unrecorded && out->end == RUN_NOT_COMPILED) progress_record(o->home, o->lesson, false, NULL);
+        if (o->grade && !o->unrecorded && out->end == RUN_NOT_COMPILED)
+            progress_record(o->home, o->lesson, false, NULL);
     }
     report_stage(o, RUN_OVER, -1);
 }
