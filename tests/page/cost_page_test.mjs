@@ -259,6 +259,32 @@ check('in a lesson findings wait until the program has passed', async () => {
   }
 });
 
+check('page-locking pays from the seventh copy on', async (t) => {
+  const lines = readFileSync(golden('demo-06-page-locked'), 'utf8').split('\n').filter(Boolean);
+  const run = { lines, what: 'demo', lesson: '06-page-locked' };
+  const server = await serve({ mode: 'lessons', runs: [run] });
+  t.after(() => server.close());
+  server.add(run);
+  const page = await stage.open(server.url);
+  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+  const plot = page.locator('.fare');
+  await plot.waitFor({ state: 'attached' });
+  assert.equal(await plot.locator('.bars').isVisible(), false); // the guess comes first
+  await page.locator('.predict button', { hasText: 'Just show me' }).click();
+  await plot.locator('.bars').waitFor();
+  assert.equal(await text(page, '.fare .told'), '1 copy: 36.5 µs from ordinary memory, 181 µs with page-locked memory. Page-locking costs 144 µs more.');
+  for (const [n, end] of [[6, /Page-locking costs 12\.7 µs more\.$/], [7, /Page-locking saves 13\.5 µs\.$/]]) {
+    await plot.locator('input').fill(String(n));
+    assert.match(await text(page, '.fare .told'), end);
+  }
+  await plot.locator('input').focus();
+  const step = await page.evaluate(() => window.ferry.position.step);
+  await page.keyboard.press('ArrowRight');
+  assert.match(await text(page, '.fare .told'), /^8 copies: /);
+  assert.ok(await page.evaluate((n) => window.ferry.position.step >= n, step)); // the page's own keys did not step
+  await done(page);
+});
+
 check('the fare and the weight of a copy move under the hand', async (t) => {
   const lines = readFileSync(golden('demo-03-round-trip'), 'utf8').split('\n').filter(Boolean);
   const run = { lines, what: 'demo', lesson: '03-round-trip' };

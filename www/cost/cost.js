@@ -3,6 +3,7 @@
 
 import { run as makeRun, title } from '../model/run.js';
 import { comparison } from './comparison.js';
+import { breakEvens } from './break_even.js';
 import { farePlots } from './fare.js';
 import { findingList } from './findings.js';
 
@@ -14,7 +15,7 @@ export function costs(api, on) {
   const list = findingList({ go: on.go, tryIt: (finding) => attempt(() => tryIt(finding)) });
   let run = null; // shown
   let busy = false;
-  let plots = null; // of the lesson's text
+  let plots = []; // of the lesson's text
 
   async function attempt(action) {
     if (busy) return;
@@ -36,7 +37,7 @@ export function costs(api, on) {
     if (!on.served(run)) run.found ??= on.carried(run) ?? { error: 'this page has no server; ferry explain lists them' };
     else if (run.ended && !run.asked) ask(run);
     list.show(run, hidden ? 'guess' : unpassed ? 'unpassed' : '');
-    plots?.show(run, hidden);
+    plots.forEach((one) => one.show(run, hidden));
     choices();
     both.frame(run, position);
   }
@@ -111,12 +112,12 @@ export function costs(api, on) {
     show,
     repaint() {
       both.repaint();
-      plots?.repaint();
+      plots.forEach((one) => one.repaint());
     },
     /** A lesson's text is on show. */
     lesson(article) {
-      plots = farePlots(article, on.poke);
-      if (run) plots.show(run, false);
+      plots = [farePlots(article, on.poke), breakEvens(article)];
+      if (run) plots.forEach((one) => one.show(run, false));
     },
     /** `ferry view A B`: the first run is shown, and compared with the second at once. */
     compare: (first, second) => attempt(async () => {
