@@ -57,24 +57,25 @@ check('a file saved in another editor is graded and shown; unsaved text survives
   }
 });
 
-// GETs of `url` are held: {next(), answer()}: next() is the next one; answer() lets all go on, and returns once the page has
-// acted on their answers.
-async function held(page, url) {
-  const waiting = [];
-  let seen = () => {};
-  await page.route(url, (route) => {
-    waiting.push(route);
-    seen();
+/** What the page asks of the server waits until the function that this returns is called; it returns when all is answered. */
+async function held(page) {
+  await page.evaluate(() => {
+    const { fetch } = window;
+    const [answers, gate] = [[], {}];
+    gate.open = new Promise((open) => { gate.go = open; });
+    window.fetch = (...request) => {
+      answers.push(gate.open.then(() => fetch(...request)));
+      return answers.at(-1);
+    };
+    window.letGo = () => {
+      window.fetch = fetch;
+      gate.go();
+      return Promise.allSettled(answers);
+    };
   });
-  return {
-    next: () => new Promise((done) => { seen = done; }),
-    async answer() {
-      const answers = waiting.map((route) => route.request().response());
-      await Promise.all(waiting.splice(0).map((route) => route.continue()));
-      await page.unroute(url);
-      await Promise.all(answers);
-      for (let i = 0; i < 3; i++) await page.evaluate(() => fetch('style.css').then((reply) => reply.text()));
-    },
+  return async () => {
+    await page.evaluate(() => window.letGo().then(() => {}));
+    await settle(page);
   };
 }
 
@@ -93,19 +94,19 @@ check('a file that changes on disk under unsaved text is never written over unas
       await page.locator('#clash:not([hidden])').waitFor();
       await page.waitForFunction((n) => document.getElementById('runs').length > n, runs); // the file's run has begun: the warning stays
       assert.match(await page.locator('#notice').innerText(), /changed on disk/);
-      const before = await held(page, `**/api/lessons/${DEMO}`);
-      await Promise.all([before.next(), page.keyboard.press('Control+s')]);
-      await before.answer();
+      const answer = await held(page);
+      await page.keyboard.press('Control+s');
+      await answer();
       assert.equal(await page.locator('#clash').isVisible(), true); // asks again
       assert.equal(readFileSync(file, 'utf8'), theirs);
       assert.equal(await written(page), mine);
-      const reads = await held(page, `**/api/lessons/${DEMO}`);
-      await Promise.all([reads.next(), page.keyboard.press('Control+s')]);
+      const late = await held(page);
+      await page.keyboard.press('Control+s');
       await page.locator(choice).click();
       assert.equal(await page.locator('#clash').isVisible(), false);
       let wrote = false;
       page.on('request', (request) => { wrote ||= request.url().endsWith('/save'); });
-      await reads.answer(); // of the save that was asked for before the choice
+      await late(); // of the save that was asked for before the choice
       assert.equal(wrote, false);
       assert.equal(await written(page), choice === '#keep-mine' ? mine : theirs);
       assert.equal(readFileSync(file, 'utf8'), theirs);
