@@ -74,8 +74,7 @@ async function held(page) {
     };
   });
   return async () => {
-    await page.evaluate(() => window.letGo().then(() => {}));
-    await settle(page);
+    await page.evaluate(() => window.letGo().then(() => new Promise((frame) => { requestAnimationFrame(() => requestAnimationFrame(frame)); })));
   };
 }
 
