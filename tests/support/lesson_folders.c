@@ -61,9 +61,10 @@ int each_program(const char *lesson, const char *prefix, with_program *f)
 const char *const *lessons_in_order(void)
 {
     static const char *ids[100];
+    static cJSON *arc; /* has their text, to the end */
     if (ids[0]) return ids;
     char *text = file_read("lessons/arc.json", NULL);
-    cJSON *arc = text ? cJSON_Parse(text) : NULL;
+    arc = text ? cJSON_Parse(text) : NULL;
     if (!arc) fail_msg("lessons/arc.json is missing, or is not JSON");
     free(text);
     int n = 0;
