@@ -170,7 +170,7 @@ function textOf(id) {
   return blocks.map((block) => {
     const [, marks, title] = /^(#+) (.*)/.exec(block.trim()) ?? [];
     if (marks) return `<h${marks.length + 1}>${inline(title)}</h${marks.length + 1}>`;
-    if (block.startsWith('```')) return `<pre><code class="language-${/^```(\w*)/.exec(block)[1]}">${inline(block.replace(/^```.*\n|\n```$/g, ''))}</code></pre>`;
+    if (block.startsWith('```')) return `<pre><code class="language-${/^```([\w-]*)/.exec(block)[1]}">${inline(block.replace(/^```.*\n|\n```$/g, ''))}</code></pre>`;
     if (block.trim().startsWith('- ')) return `<ul>${block.trim().split(/^- /m).filter(Boolean).map((item) => `<li>${inline(item)}</li>`).join('')}</ul>`;
     return `<p>${inline(block)}</p>`;
   }).join('\n');

@@ -2,10 +2,8 @@
  * each by one hop or two, with two buffers between them; the course is stretched to the times that the log gives. */
 #include "where_log.h"
 
-enum {
-    CHUNK = 4 << 20,
-    CHUNKS = 1 << 16
-}; /* of a card whose log does not say; of a copy at most, whatever its log says */
+enum { CHUNK = 4 << 20 };  /* of a card whose log does not say */
+enum { CHUNKS = 1 << 16 }; /* of a copy at most, whatever its log says */
 
 typedef struct hop {
     double rate, latency; /* bytes per ns, ns */

@@ -10,14 +10,14 @@
 
 typedef struct handle {
     uint32_t id, storage, line;
-    int name, former, fn,
-        dtype; /* name, former: indices into names; former: before its last; -1: none; dtype: an fy_word */
-    int dims;  /* index into dims; -1: a scalar */
+    int name, former; /* indices into names; former: the name before its last; -1: none */
+    int fn, dtype;    /* dtype: an fy_word */
+    int dims;         /* index into dims; -1: a scalar */
     int rank;
     int64_t offset;
     uint32_t view_of;
-    uint64_t from, named, until,
-        renamed; /* events; named: got its last name; until: dropped; renamed: its variable got another tensor */
+    uint64_t from, named, until; /* events; named: got its last name; until: dropped */
+    uint64_t renamed;            /* its variable got another tensor */
     uint32_t dropped_line;
 } handle;
 

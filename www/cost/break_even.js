@@ -1,20 +1,16 @@
-// break_even.js: two bars and a slider where a lesson asks for them with a block ```breakeven: what n copies of the same bytes cost
+// break_even.js: two bars and a slider where a lesson asks for them with a block ```break-even: what n copies of the same bytes cost
 // from ordinary memory, and from memory that is page-locked for them. The times are those of the run shown.
 
 import { bothWays, breakEvenWords, costs } from '../model/break_even.js';
+import { clockWords } from '../model/cost_words.js';
 import * as units from '../model/units.js';
+import { make } from './fare.js';
 
 const MOST = 20; // copies
 
-const make = (tag, fields = {}, ...children) => {
-  const node = Object.assign(document.createElement(tag), fields);
-  node.append(...children);
-  return node;
-};
-
 /** Replaces the blocks of a lesson's text. */
 export function breakEvens(article) {
-  const all = [...article.querySelectorAll('pre[data-language="breakeven"]')].map((block) => {
+  const all = [...article.querySelectorAll('pre[data-language="break-even"]')].map((block) => {
     const one = breakEven();
     block.replaceWith(one.root);
     return one;
@@ -30,7 +26,8 @@ function breakEven() {
   const told = make('p', { className: 'told' });
   told.setAttribute('role', 'status');
   const later = make('p', { className: 'small', textContent: 'What both ways cost appears after your guess, once this run has sent the same bytes both ways.' });
-  const plot = make('div', {}, bars, told, make('div', { className: 'sliders' }, make('label', {}, make('span', { textContent: 'Copies' }), input, value)));
+  const source = make('p', { className: 'small' });
+  const plot = make('div', {}, bars, told, make('div', { className: 'sliders' }, make('label', {}, make('span', { textContent: 'Copies' }), input, value)), source);
   const root = make('figure', { className: 'fare' }, plot, later);
   root.setAttribute('aria-label', 'Copies from ordinary and from page-locked memory');
   let ways = null;
@@ -62,6 +59,10 @@ function breakEven() {
     ways = hidden ? null : bothWays(run) ?? ways;
     plot.hidden = !ways;
     later.hidden = !!ways;
+    if (ways) {
+      const { session, devices } = run.at(run.events.length - 1);
+      source.textContent = clockWords(session?.clock ?? 'model', devices.find((one) => one.name !== 'cpu')?.card ?? '');
+    }
     paint();
   }
 

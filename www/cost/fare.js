@@ -11,7 +11,7 @@ const HEIGHT = 230;
 const EDGE = { left: 54, right: 10, top: 12, bottom: 24 };
 const SIZES = [0, 30]; // powers of 2: 1 B to 1 GiB
 
-const make = (tag, fields = {}, ...children) => {
+export const make = (tag, fields = {}, ...children) => {
   const node = Object.assign(document.createElement(tag), fields);
   node.append(...children);
   return node;

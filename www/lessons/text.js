@@ -28,8 +28,8 @@ function element(node, to) {
   else copy(node, made);
   if (node.nodeName === 'PRE') {
     made.tabIndex = 0; // long lines can be scrolled by keyboard
-    const language = /^language-(\w+)/.exec(node.firstElementChild?.className ?? '')?.[1];
-    if (language) made.dataset.language = language; // a block of some languages becomes something else (cost/fare.js)
+    const language = /^language-([\w-]+)/.exec(node.firstElementChild?.className ?? '')?.[1];
+    if (language) made.dataset.language = language; // a block of some languages becomes something else (cost/)
   }
   return to.append(made);
 }

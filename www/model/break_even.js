@@ -19,10 +19,7 @@ export function bothWays(run) {
 /** What n copies cost each way, in ns: {ordinary, locked}. */
 export const costs = (n, { lock, fill, ordinary, locked }) => ({ ordinary: n * ordinary, locked: lock + fill + n * locked });
 
-/** The least number of copies with which page-locking is the cheaper way. */
-export const evenAt = ({ lock, fill, ordinary, locked }) => Math.floor((lock + fill) / (ordinary - locked)) + 1;
-
-/** "3 copies: 110 µs from ordinary memory, 201 µs from page-locked memory. Page-locking them costs 91.5 µs more." */
+/** "3 copies: 110 µs from ordinary memory, 201 µs with page-locked memory. Page-locking costs 91.5 µs more." */
 export function breakEvenWords(n, ways) {
   const { ordinary, locked } = costs(n, ways);
   const time = (ns) => units.time(Math.round(ns));
