@@ -164,6 +164,22 @@ static void the_example_is_built_when_it_is_asked_for(void **state)
     put_back("demo.c", was);
 }
 
+static void the_variants_of_an_example_are_proved(void **state)
+{
+    (void)state;
+    expect("prove 1", 0, "  ok    demo.c has 2 variants, and they answer differently");
+    expect("predict 1 1 2 --student ada", 0, "copies back to the CPU");
+    char *was = change("lesson.json", "fy_add(back, 1)", "fy_add(back, )");
+    expect("prove 1", 1, "FAIL  demo.c (variant 1 of 2):");
+    put_back("lesson.json", was);
+    was = change("lesson.json", "fy_tensor *again = fy_cpu(there);", "fy_tensor *again = fy_relu(back);");
+    expect("prove 1", 1, "FAIL  all variants of demo.c have the same answers: change \"vary\"");
+    put_back("lesson.json", was);
+    was = change("lesson.json", "{\"text\": \"    fy_print(back);", "{\"text\": \"    fy_show(back);");
+    expect("prove 1", 1, "/demo.c has no '    fy_show(back);': mend \"vary\" in the lesson.json");
+    put_back("lesson.json", was);
+}
+
 static void a_class_is_graded_by_own_checks(void **state)
 {
     (void)state;
@@ -286,6 +302,7 @@ int main(void)
         cmocka_unit_test(own_lessons_replace_those_of_ferry),
         cmocka_unit_test(a_starter_fails_and_a_solution_passes),
         cmocka_unit_test(the_example_is_built_when_it_is_asked_for),
+        cmocka_unit_test(the_variants_of_an_example_are_proved),
         cmocka_unit_test(a_class_is_graded_by_own_checks),
         cmocka_unit_test(a_broken_check_is_told_in_the_compilers_words),
         cmocka_unit_test(a_changed_check_and_its_headers_are_built_again),

@@ -1,4 +1,4 @@
-// Lesson 17, to watch: the sum of three losses. How many bytes does one number keep?
+// Lesson 17, to watch: a sum of losses. How many bytes does one number keep?
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-// Lesson 27, to watch: three steps of training, as they are often written at first.
+// Lesson 27, to watch: steps of training, as they are often written at first.
 #include <ferry.h>
 #include <stdio.h>
 

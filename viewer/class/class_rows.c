@@ -32,17 +32,18 @@ static void add_number(fy_text *to, double n)
     add_field(to, text, ',');
 }
 
-void class_row_add(fy_text *to, const class_row *r)
+void class_row_add(fy_text *to, const char *student, const char *lesson, const char *check, double points, double of,
+                   int64_t event, const char *message)
 {
-    char event[24] = "";
-    if (r->event >= 0) snprintf(event, sizeof event, "%" PRId64, r->event);
-    add_field(to, r->student, ',');
-    add_field(to, r->lesson, ',');
-    add_field(to, r->check, ',');
-    add_number(to, r->points);
-    add_field(to, event, ',');
-    add_number(to, r->of);
-    add_field(to, r->message, '\n');
+    char number[24] = "";
+    if (event >= 0) snprintf(number, sizeof number, "%" PRId64, event);
+    add_field(to, student, ',');
+    add_field(to, lesson, ',');
+    add_field(to, check, ',');
+    add_number(to, points);
+    add_field(to, number, ',');
+    add_number(to, of);
+    add_field(to, message, '\n');
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
@@ -159,7 +160,10 @@ bool class_rows_write(class_rows *rows, const char *path)
     fy_text text = {0};
     sort(rows);
     fy_text_add(&text, class_header, strlen(class_header));
-    for (int i = 0; i < rows->count; i++) class_row_add(&text, &rows->list[i]);
+    for (int i = 0; i < rows->count; i++) {
+        const class_row *r = &rows->list[i];
+        class_row_add(&text, r->student, r->lesson, r->check, r->points, r->of, r->event, r->message);
+    }
     if (text.lost) memory_fail("the rows of a class");
     bool ok = file_write(path, text.data, text.size);
     free(text.data);

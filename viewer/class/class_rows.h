@@ -26,7 +26,9 @@ typedef struct class_rows {
 
 extern const char class_header[]; /* with its line end */
 
-void class_row_add(fy_text *to, const class_row *r); /* appends a line */
+/* Appends a line. event: -1: none. */
+void class_row_add(fy_text *to, const char *student, const char *lesson, const char *check, double points, double of,
+                   int64_t event, const char *message);
 /* The rows of the file's complete submissions; none if there is no file. False, with the line in err, for a file that
  * is not of this kind. */
 bool class_rows_read(class_rows *rows, const char *path, char *err, size_t room);

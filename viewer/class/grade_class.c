@@ -17,17 +17,9 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "prediction_sheet.h"
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
-
-static void add_row(fy_text *to, const char *student, const lesson *l, const char *check, double points, double of,
-                    int64_t event, const char *message)
-{
-    char *texts[4] = {memory_copy(student, "a row"), memory_copy(l->id, "a row"), memory_copy(check, "a row"),
-                      memory_copy(message, "a row")};
-    class_row_add(to, &(class_row){texts[0], texts[1], texts[2], texts[3], points, of, event, 0});
-    for (int i = 0; i < 4; i++) free(texts[i]);
-}
 
 /* Of a lesson with two answers some checks have the same name: the first is worth the points, if all of them pass. */
 double check_worth(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c)
@@ -45,20 +37,23 @@ double check_points(const points_table *p, const lesson *l, const outcome *out, 
     return pass ? check_worth(p, l, out, c) : 0;
 }
 
-void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p, const outcome *out)
+/* The rows of one submission that was judged; the last is "total". predicted: points for predictions. */
+static void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p,
+                            const outcome *out, double predicted)
 {
-    double sum = 0, total = points_total(p, l->id);
+    double sum = predicted, total = points_total(p, l->id);
     int n = out->graded ? out->verdict.checks : 0;
     bool held = out->end == RUN_PASSED || !out->second; /* the second run counts where the first one has passed */
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) {
         const struct verdict_check *c = &out->verdict.check[i];
         double of = check_worth(p, l, out, c), earned = check_points(p, l, out, c);
         sum += earned;
-        add_row(to, student, l, c->name, earned, of, c->seq, c->pass ? "" : c->message);
+        class_row_add(to, student, l->id, c->name, earned, of, c->seq, c->pass ? "" : c->message);
     }
     bool stopped = n && out->end != RUN_PASSED && strcmp(out->message, verdict_message(&out->verdict)) != 0;
-    if (!n || !held || stopped) add_row(to, student, l, held ? "ran" : "other-inputs", 0, 0, out->seq, out->message);
-    add_row(to, student, l, "total", sum, total, -1, out->end == RUN_PASSED ? "passed" : "failed");
+    if (!n || !held || stopped)
+        class_row_add(to, student, l->id, held ? "ran" : "other-inputs", 0, 0, out->seq, out->message);
+    class_row_add(to, student, l->id, "total", sum, total, -1, out->end == RUN_PASSED ? "passed" : "failed");
 }
 
 /* ---- one submission ----------------------------------------------------------------------------------------- */
@@ -104,22 +99,25 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
 }
 
 /* The rows of what has no verdict. */
-static void add_reason(fy_text *rows, const class_options *o, const submission *s, const char *check, const char *why)
+static void add_reason(fy_text *rows, const class_options *o, const submission *s, const char *check, const char *why,
+                       double predicted)
 {
-    add_row(rows, s->student, s->lesson, check, 0, 0, -1, why);
-    add_row(rows, s->student, s->lesson, "total", 0, points_total(o->points, s->lesson->id), -1, "failed");
+    const char *id = s->lesson->id;
+    class_row_add(rows, s->student, id, check, 0, 0, -1, why);
+    class_row_add(rows, s->student, id, "total", predicted, points_total(o->points, id), -1, "failed");
 }
 
 static void grade_one(const class_options *o, const submission *s, fy_text *rows)
 {
     outcome out;
     char err[PATH_ROOM];
+    double predicted = sheet_rows(rows, o->home, s->lesson, &o->secret, s->student, s->sheet, o->points);
     if (!s->path) {
-        add_reason(rows, o, s, "submitted", "no file was handed in");
+        add_reason(rows, o, s, "submitted", "no file was handed in", predicted);
     } else if (!submission_run(o, s, &out, err, sizeof err)) {
-        add_reason(rows, o, s, "ran", err);
+        add_reason(rows, o, s, "ran", err, predicted);
     } else {
-        submission_rows(rows, s->student, s->lesson, o->points, &out);
+        submission_rows(rows, s->student, s->lesson, o->points, &out, predicted);
         outcome_free(&out);
     }
 }
@@ -171,7 +169,7 @@ static void bury(const class_options *o, const submissions *all, work *w, int me
     if (!w->doing[me]) return;
     const submission *s = &all->list[w->doing[me] - 1];
     fy_text rows = {0};
-    add_reason(&rows, o, s, "ran", "the process that graded it died: grade it by hand");
+    add_reason(&rows, o, s, "ran", "the process that graded it died: grade it by hand", 0);
     if (!append(fd, &rows)) atomic_store(&w->broken, errno);
     free(rows.data);
     w->doing[me] = 0;

@@ -33,7 +33,5 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
 /* What a check has earned: nothing in a program that did not run to its end. */
 double check_worth(const points_table *p, const lesson *l, const struct outcome *out, const struct verdict_check *c);
 double check_points(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c);
-/* The rows of one submission that was judged; the last is "total". */
-void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p, const outcome *out);
 
 #endif

@@ -56,10 +56,15 @@ bool class_secret_open(class_secret *s, const char *path, char *err, size_t room
     return bytes && size >= LEAST_SECRET;
 }
 
-uint64_t student_seed(const class_secret *s, const char *student, const char *lesson, int run)
+uint64_t student_seed(const class_secret *s, const char *student, const char *id, int run)
 {
     char names[512];
-    int n = snprintf(names, sizeof names, "%.200s/%.200s/%d", student, lesson, run);
+    int n = snprintf(names, sizeof names, "%.200s/%.200s/%d", student, id, run);
     uint64_t seed = siphash(s->key, names, (size_t)n) & ((UINT64_C(1) << 53) - 1);
     return seed ? seed : 1;
+}
+
+example_variant student_variant(const class_secret *s, const char *student, const lesson *l)
+{
+    return example_variant_of(l, student_seed(s, student, l->id, 0));
 }

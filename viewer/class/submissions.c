@@ -20,8 +20,7 @@ static bool is_student(const struct dirent *e, const char *folder)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* The names of the students' folders, sorted; NULL-terminated. NULL: the folder cannot be read. */
-static char **students_of(const char *folder, int *count)
+char **class_students(const char *folder, int *count)
 {
     DIR *dir = opendir(folder);
     char **names = dir ? memory_zeroed(1, sizeof *names, "the students") : NULL;
@@ -37,41 +36,46 @@ static char **students_of(const char *folder, int *count)
     return names;
 }
 
-char *submission_file(const char *folder, const lesson *l)
+char *submission_file(const char *folder, const lesson *l, const char *ending)
 {
     static const char *const below[] = {"", "my/"};
     char path[PATH_ROOM];
     struct stat st;
     for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%.2500s/%s%s.c", folder, below[i], l->id);
+        snprintf(path, sizeof path, "%.2500s/%s%s%s", folder, below[i], l->id, ending);
         if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) return memory_copy(path, "a submission");
     }
     return NULL;
 }
 
-static char *file_of(const char *folder, const char *student, const lesson *l)
+static char *file_of(const char *folder, const char *student, const lesson *l, const char *ending)
 {
     char path[PATH_ROOM];
     snprintf(path, sizeof path, "%.2000s/%.255s", folder, student);
-    return submission_file(path, l);
+    return submission_file(path, l, ending);
 }
 
-static void add(submissions *s, const char *student, const lesson *l, char *path)
+static void add(submissions *s, const char *folder, const char *student, const lesson *l)
 {
     s->list = memory_realloc(s->list, (size_t)s->count + 1, sizeof *s->list, "the submissions");
-    s->list[s->count++] = (submission){memory_copy(student, "a submission"), l, path};
+    s->list[s->count++] = (submission){
+        .student = memory_copy(student, "a submission"),
+        .lesson = l,
+        .path = file_of(folder, student, l, ".c"),
+        .sheet = file_of(folder, student, l, ".predict.c"),
+    };
 }
 
 static void add_student(submissions *s, const catalogue *c, const char *folder, const char *student, const bool *asked)
 {
     for (int i = 0; i < c->count; i++)
-        if (asked[i]) add(s, student, &c->lessons[i], file_of(folder, student, &c->lessons[i]));
+        if (asked[i]) add(s, folder, student, &c->lessons[i]);
 }
 
 bool submissions_open(submissions *s, const catalogue *c, const char *folder, char *err, size_t room)
 {
     *s = (submissions){0};
-    char **names = students_of(folder, &s->students);
+    char **names = class_students(folder, &s->students);
     if (!names) {
         snprintf(err, room, "cannot read %s: %s", folder, strerror(errno));
         return false;
@@ -80,7 +84,7 @@ bool submissions_open(submissions *s, const catalogue *c, const char *folder, ch
     bool any = false;
     for (int n = 0; names[n]; n++)
         for (int i = 0; i < c->count; i++) {
-            char *path = file_of(folder, names[n], &c->lessons[i]);
+            char *path = file_of(folder, names[n], &c->lessons[i], ".c");
             asked[i] |= path != NULL;
             any |= path != NULL;
             free(path);
@@ -97,6 +101,8 @@ bool submissions_open(submissions *s, const catalogue *c, const char *folder, ch
     return any;
 }
 
+static void free_submission(submission *s) { free(s->student), free(s->path), free(s->sheet); }
+
 void submissions_shard(submissions *s, int part, int parts)
 {
     int kept = 0;
@@ -104,8 +110,7 @@ void submissions_shard(submissions *s, int part, int parts)
         if (i % parts == part - 1) {
             s->list[kept++] = s->list[i];
         } else {
-            free(s->list[i].student);
-            free(s->list[i].path);
+            free_submission(&s->list[i]);
         }
     }
     s->count = kept;
@@ -113,7 +118,7 @@ void submissions_shard(submissions *s, int part, int parts)
 
 void submissions_close(submissions *s)
 {
-    for (int i = 0; i < s->count; i++) free(s->list[i].student), free(s->list[i].path);
+    for (int i = 0; i < s->count; i++) free_submission(&s->list[i]);
     free(s->list);
     *s = (submissions){0};
 }

@@ -1,5 +1,5 @@
 /* submissions.h: what a class has handed in: a folder for each student, with files named by lesson:
- * DIR/STUDENT/01-where-am-i.c, or DIR/STUDENT/my/01-where-am-i.c. */
+ * DIR/STUDENT/01-where-am-i.c, or DIR/STUDENT/my/01-where-am-i.c, and beside it 01-where-am-i.predict.c. */
 #ifndef FERRY_SUBMISSIONS_H
 #define FERRY_SUBMISSIONS_H
 
@@ -8,7 +8,8 @@
 typedef struct submission {
     char *student; /* the folder's name */
     const lesson *lesson;
-    char *path; /* of the file; NULL: not handed in */
+    char *path;  /* of the file; NULL: not handed in */
+    char *sheet; /* of the predictions; NULL: not handed in */
 } submission;
 
 typedef struct submissions {
@@ -16,14 +17,17 @@ typedef struct submissions {
     int count, students;
 } submissions;
 
+/* The names of the students' folders, sorted; NULL-terminated. The caller frees them and the list. NULL, with errno
+ * set: the folder cannot be read. */
+char **class_students(const char *folder, int *count);
 /* Every student with every lesson of which at least one file was handed in. Hidden folders and links are left out. The
  * catalogue must outlive it. False, with the reason in err: no folder, no student, no file. */
 bool submissions_open(submissions *s, const catalogue *c, const char *folder, char *err, size_t room);
 /* Keeps shard `part` of `parts` (1 ... parts): each has about as many, whoever asks. */
 void submissions_shard(submissions *s, int part, int parts);
 void submissions_close(submissions *s);
-/* What one student has handed in for a lesson, in this folder or its my/: a plain file, no link out of the folder. The
- * caller frees the path; NULL: none. */
-char *submission_file(const char *folder, const lesson *l);
+/* What one student has handed in for a lesson, in this folder or its my/, with the ending ".c" or ".predict.c": a plain
+ * file, no link out of the folder. The caller frees the path; NULL: none. */
+char *submission_file(const char *folder, const lesson *l, const char *ending);
 
 #endif

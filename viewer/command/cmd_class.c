@@ -1,5 +1,5 @@
-/* cmd_class.c: `ferry grade-class` grades the files of a class into a table; `ferry join-class` joins those of its
- * parts. */
+/* cmd_class.c: `ferry handout` writes the questions for a class; `grade-class` grades its files into a table;
+ * `join-class` joins the tables of its parts. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,63 @@
 #include "grade_class.h"
 #include "memory.h"
 #include "own_check.h"
+#include "prediction_sheet.h"
+
+/* ---- handout ---------------------------------------------------------------------------------------------- */
+
+/* The lessons that are named, or all; NULL-terminated, and the caller frees the list. NULL after printing an error. */
+static const lesson **lessons_named(const lesson_env *s, const command *c, const char *const names[])
+{
+    const lesson **list = memory_zeroed((size_t)s->catalogue.count + OPTION_WORDS, sizeof *list, "the lessons");
+    int n = 0;
+    for (int i = 0; !names[0] && i < s->catalogue.count; i++) list[n++] = &s->catalogue.lessons[i];
+    for (int i = 0; names[i]; i++) {
+        const lesson *l = lessons_find(s, c, names[i]);
+        if (!l) {
+            free(list);
+            return NULL;
+        }
+        list[n++] = l;
+    }
+    return list;
+}
+
+static bool hand_out(const home *h, const lesson *const *lessons, const options *o)
+{
+    char err[PATH_ROOM + 256] = "";
+    const char *folder = o->word[0];
+    class_secret secret;
+    int count = 0, written = 0, kept = 0;
+    bool ok = class_secret_open(&secret, o->secret, err, sizeof err);
+    char **students = ok ? class_students(folder, &count) : NULL;
+    if (ok && !students) snprintf(err, sizeof err, "cannot read %.2000s: %s", folder, strerror(errno));
+    else if (ok && !count)
+        snprintf(err, sizeof err, "no student in %.2000s; make a folder for each: mkdir %.900s/ada", folder, folder);
+    ok = ok && count;
+    for (int i = 0; ok && i < count; i++)
+        ok = sheets_write(h, lessons, &secret, folder, students[i], &written, &kept, err, sizeof err);
+    if (ok) printf("%d students, %d sheets written, %d kept as they were\n", count, written, kept);
+    else command_error(err);
+    for (int i = 0; i < count; i++) free(students[i]);
+    free(students);
+    return ok;
+}
+
+int command_handout(const command *c, int argc, char **argv)
+{
+    options o;
+    lesson_env s;
+    if (!options_read(&o, c, argc, argv, "--secret --lessons", OPTION_WORDS)) return USAGE_ERROR;
+    if (!o.word[0]) return fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments), USAGE_ERROR;
+    if (!lessons_open(&s, &o)) return NOT_PASSED;
+    const lesson **lessons = lessons_named(&s, c, o.word + 1);
+    int status = !lessons ? USAGE_ERROR : hand_out(&s.home, lessons, &o) ? FINE : NOT_PASSED;
+    free(lessons);
+    lessons_close(&s);
+    return status;
+}
+
+/* ---- grade-class ------------------------------------------------------------------------------------------ */
 
 /* "2/8": part 2 of 8. */
 static bool read_shard(const char *text, int *part, int *parts)

@@ -34,7 +34,7 @@ static void grade_lesson(gradescope *g, const class_options *how, submission *s)
 
 static void grade_named(gradescope *g, const class_options *how, const char *student, const lesson *l, bool must_be)
 {
-    submission s = {memory_copy(student, "a submission"), l, submission_file(how->home->my, l)};
+    submission s = {memory_copy(student, "a submission"), l, submission_file(how->home->my, l, ".c"), NULL};
     if (s.path || must_be) grade_lesson(g, how, &s);
     free(s.student);
     free(s.path);

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +35,8 @@ static bool run_options_for(const lesson_env *s, const lesson *l, const options 
     }
     run_with->seed = student_seed(&secret, o->student, l->id, 1);
     run_with->second_seed = student_seed(&secret, o->student, l->id, 2);
+    run_with->varied = example_variants(l) > 0;
+    run_with->variant = student_variant(&secret, o->student, l);
     return true;
 }
 
@@ -118,17 +119,6 @@ int command_run(const command *c, int argc, char **argv)
 
 /* ---- predict: the questions before the example ------------------------------------------------------------ */
 
-/* The answer in the user's words: a number, or a choice or its number. NO_ANSWER: neither. */
-static long guess_of(const lesson_question *q, const char *words)
-{
-    char *end;
-    for (int k = 0; k < q->choice_count; k++)
-        if (!strcasecmp(words, q->choices[k])) return k;
-    long n = strtol(words, &end, 10);
-    bool fits = *words && !*end && n >= 0 && (!q->choice_count || n < q->choice_count);
-    return fits ? n : NO_ANSWER;
-}
-
 /* Asks on the terminal, again after what is no answer. NO_ANSWER: the input ended. */
 static long ask(const lesson_question *q)
 {
@@ -140,7 +130,7 @@ static long ask(const lesson_question *q)
     fflush(stdout);
     while (fgets(words, sizeof words, stdin)) {
         words[strcspn(words, "\r\n")] = '\0';
-        long guess = guess_of(q, words);
+        long guess = question_guess(q, words);
         if (guess != NO_ANSWER) return guess;
         printf(q->choice_count ? "one of these numbers: " : "a whole number: ");
         fflush(stdout);
@@ -149,21 +139,27 @@ static long ask(const lesson_question *q)
     return NO_ANSWER;
 }
 
-/* What the questions are about, with the lines' numbers. */
-static void show_example(const home *h, const lesson *l)
+/* What the questions are about, with the lines' numbers. False after printing why there is nothing to show. */
+static bool show_example(const run_options *run_with, const lesson *l)
 {
-    char path[PATH_ROOM];
-    lesson_path(h, l, "demo.c", path);
-    char *text = file_read(path, NULL);
+    char err[PATH_ROOM + 256];
+    const example_variant unchanged = {{0}};
+    char *text = example_text(run_with->home, l, run_with->varied ? &run_with->variant : &unchanged, err, sizeof err);
     int line = 1;
-    printf("lessons/%s/README.md is the text, and this is the example:\n\n", l->id);
-    for (char *at = text; at && *at; line++) {
+    if (!text) {
+        command_error(err);
+        return false;
+    }
+    printf("lessons/%s/README.md is the text, and this is %s:\n\n", l->id,
+           run_with->varied ? "your own example, with other lines than on the page" : "the example");
+    for (char *at = text; *at; line++) {
         size_t n = strcspn(at, "\n");
         printf("%4d  %.*s\n", line, (int)n, at);
         at += n + (at[n] == '\n');
     }
     putchar('\n');
     free(text);
+    return true;
 }
 
 static bool take_guesses(const command *c, const lesson *l, const options *o, long guesses[LESSON_QUESTIONS])
@@ -171,7 +167,7 @@ static bool take_guesses(const command *c, const lesson *l, const options *o, lo
     for (int i = 0; i < l->question_count; i++) {
         const lesson_question *q = &l->questions[i];
         const char *given = o->word[1 + i];
-        guesses[i] = given ? guess_of(q, given) : ask(q);
+        guesses[i] = given ? question_guess(q, given) : ask(q);
         if (guesses[i] != NO_ANSWER) continue;
         if (given) fprintf(stderr, "ferry %s: '%s' does not answer: %s\n", c->name, given, q->ask);
         else
@@ -216,11 +212,11 @@ static int predict(const command *c, const lesson_env *s, const lesson *l, optio
     outcome out;
     long guesses[LESSON_QUESTIONS];
     question_answer answers[LESSON_QUESTIONS];
-    if (!o->json && !o->word[1]) show_example(&s->home, l);
-    if (!take_guesses(c, l, o, guesses)) return USAGE_ERROR;
-    o->demo = true;
     run_options run_with;
+    o->demo = true;
     if (!run_options_for(s, l, o, &run_with)) return USAGE_ERROR;
+    if (!o->json && !o->word[1] && !show_example(&run_with, l)) return NOT_PASSED;
+    if (!take_guesses(c, l, o, guesses)) return USAGE_ERROR;
     run_with.grade = false;
     run(&run_with, &out);
     questions_answer(l, out.log_fd, answers);

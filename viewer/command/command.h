@@ -35,6 +35,7 @@ int command_watch(const command *c, int argc, char **argv);
 int command_new_lesson(const command *c, int argc, char **argv);
 int command_prove(const command *c, int argc, char **argv);
 /* cmd_class.c */
+int command_handout(const command *c, int argc, char **argv);
 int command_grade_class(const command *c, int argc, char **argv);
 int command_join_class(const command *c, int argc, char **argv);
 /* cmd_doctor.c */

@@ -33,6 +33,8 @@ const command commands[] = {
     {"hint", "ID [N] [--json]", "the next hint, or hint N", command_hint},
     {"solution", "ID [--yes] [--json]", "a solution, once yours has passed; --yes: before", command_solution},
     {"reset", "ID [--yes] [--json]", "restore the starter in my/ID.c; the old file is backed up", command_reset},
+    {"handout", "DIR [ID ...] [--secret FILE]",
+     "for each student of a class, DIR/STUDENT, their own examples to predict: ID.predict.c", command_handout},
     {"grade-class",
      "DIR [--csv FILE] [--jobs N] [--secret FILE] [--points FILE] [--junit FILE] [--shard I/N] [--seconds N]",
      "grade the files of a class, DIR/STUDENT/ID.c, into a table", command_grade_class},

@@ -56,6 +56,12 @@ static int texts_of(const cJSON *json, const char *key, char **texts, int most)
     return n;
 }
 
+static void free_place(lesson_place *p)
+{
+    for (int i = 0; i < p->to_count; i++) free(p->to[i]);
+    free(p->text);
+}
+
 /* NULL, with the reason in err, if it cannot be read. */
 static cJSON *read_json(const char *path, char *err, size_t room)
 {
@@ -77,6 +83,18 @@ static void read_questions(lesson *l, const cJSON *json)
         q->ask = text_of(item, "ask");
         q->fact = text_of(item, "fact");
         q->choice_count = texts_of(item, "choices", q->choices, QUESTION_CHOICES);
+    }
+}
+
+static void read_places(lesson *l, const cJSON *json)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "vary"))
+    {
+        lesson_place p = {.text = text_of(item, "text")};
+        p.to_count = texts_of(item, "to", p.to, PLACE_TEXTS);
+        if (l->place_count < LESSON_PLACES && *p.text) l->places[l->place_count++] = p;
+        else free_place(&p);
     }
 }
 
@@ -105,6 +123,7 @@ static bool read_lesson(lesson *l, const home *h, const char *id, const char *pa
     l->minutes = cJSON_IsNumber(minutes) ? minutes->valueint : 0;
     l->hint_count = texts_of(json, "hints", l->hints, LESSON_HINTS);
     read_questions(l, json);
+    read_places(l, json);
     cJSON_Delete(json);
     return true;
 }
@@ -181,6 +200,7 @@ static void free_lesson(lesson *l)
         free(q->ask), free(q->fact);
         for (int k = 0; k < q->choice_count; k++) free(q->choices[k]);
     }
+    for (int i = 0; i < l->place_count; i++) free_place(&l->places[i]);
 }
 
 void catalogue_close(catalogue *c)

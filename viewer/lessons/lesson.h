@@ -8,7 +8,7 @@
 
 #include "paths.h"
 
-enum { LESSON_HINTS = 8, LESSON_QUESTIONS = 4, QUESTION_CHOICES = 5 };
+enum { LESSON_HINTS = 8, LESSON_QUESTIONS = 4, QUESTION_CHOICES = 5, LESSON_PLACES = 4, PLACE_TEXTS = 6 };
 
 /* What the learner predicts before the example runs. The answer is a number that the example's log tells (log_fact.h);
  * of a question with choices, the number chooses one: 0 the first, and any number past the last the last. */
@@ -17,6 +17,12 @@ typedef struct lesson_question {
     char *choices[QUESTION_CHOICES];
     int choice_count; /* 0: the answer is the number itself */
 } lesson_question;
+
+/* A place of the example that differs from student to student: wherever demo.c has this text, another stands. */
+typedef struct lesson_place {
+    char *text, *to[PLACE_TEXTS];
+    int to_count;
+} lesson_place;
 
 typedef struct lesson {
     char id[64];
@@ -31,6 +37,8 @@ typedef struct lesson {
     int hint_count;
     lesson_question questions[LESSON_QUESTIONS];
     int question_count;
+    lesson_place places[LESSON_PLACES];
+    int place_count;
 } lesson;
 
 typedef struct catalogue {

@@ -165,29 +165,72 @@ static void prove_solution(proof *p)
     if (holds) say(p, true, "solution.c passes with %d seeds and both inputs", SEEDS);
 }
 
+/* The program must run, or stop with the error that it is about, and answer each question. */
+static bool answers_questions(proof *p, const char *name, const outcome *out, question_answer answers[LESSON_QUESTIONS])
+{
+    bool is_to_stop = *fact(p->facts, "demo_stops"), refused = was_refused(p, name, out);
+    bool holds = !refused && (out->end == RUN_PASSED || (is_to_stop && out->stopped));
+    if (!holds && !refused) say(p, false, "%s: %s", name, out->message);
+    questions_answer(p->first, out->log_fd, answers);
+    for (int i = 0; holds && i < p->first->question_count; i++)
+        if (answers[i].answer == NO_ANSWER) {
+            say(p, false, "the run of %s does not answer \"%s\": %s", name, p->first->questions[i].ask,
+                p->first->questions[i].fact);
+            holds = false;
+        }
+    return holds;
+}
+
+static run_options example_run(const proof *p)
+{
+    return (run_options){.home = &p->home,
+                         .lesson = p->first,
+                         .demo = true,
+                         .unrecorded = true,
+                         .limits = {.seconds = p->seconds},
+                         .stop_fd = -1};
+}
+
 static void prove_demo(proof *p)
 {
     outcome out;
     question_answer answers[LESSON_QUESTIONS];
-    run_options o = {.home = &p->home,
-                     .lesson = p->first,
-                     .demo = true,
-                     .unrecorded = true,
-                     .limits = {.seconds = p->seconds},
-                     .stop_fd = -1};
+    run_options o = example_run(p);
     run(&o, &out);
-    bool is_to_stop = *fact(p->facts, "demo_stops"), refused = was_refused(p, "demo.c", &out);
-    bool holds = !refused && (out.end == RUN_PASSED || (is_to_stop && out.stopped));
-    if (!holds && !refused) say(p, false, "demo.c: %s", out.message);
-    questions_answer(p->first, out.log_fd, answers);
-    for (int i = 0; holds && i < p->first->question_count; i++)
-        if (answers[i].answer == NO_ANSWER) {
-            say(p, false, "the run of demo.c does not answer \"%s\": %s", p->first->questions[i].ask,
-                p->first->questions[i].fact);
-            holds = false;
-        }
-    if (holds) say(p, true, "demo.c runs, and answers %d questions", p->first->question_count);
+    if (answers_questions(p, "demo.c", &out, answers))
+        say(p, true, "demo.c runs, and answers %d questions", p->first->question_count);
     outcome_free(&out);
+}
+
+static bool have_same_answers(const proof *p, const question_answer *a, const question_answer *b)
+{
+    for (int i = 0; i < p->first->question_count; i++)
+        if (a[i].answer != b[i].answer) return false;
+    return true;
+}
+
+/* All of them: a student gets any. One who copies another's answers must be able to be wrong. */
+static void prove_variants(proof *p)
+{
+    question_answer first[LESSON_QUESTIONS], answers[LESSON_QUESTIONS];
+    int count = example_variants(p->first);
+    bool holds = true, differ = false;
+    char name[64];
+    run_options o = example_run(p);
+    o.varied = true;
+    for (int i = 0; holds && i < count; i++) {
+        outcome out;
+        o.variant = example_variant_of(p->first, (uint64_t)i);
+        snprintf(name, sizeof name, "demo.c (variant %d of %d)", i + 1, count);
+        run(&o, &out);
+        holds = answers_questions(p, name, &out, i ? answers : first);
+        differ = differ || (i && !have_same_answers(p, first, answers));
+        outcome_free(&out);
+    }
+    if (!count && p->first->question_count)
+        fprintf(p->to, "  --    lesson.json has no \"vary\": all students are asked about the same example\n");
+    if (count && holds && !differ) say(p, false, "all variants of demo.c have the same answers: change \"vary\"");
+    if (count && holds && differ) say(p, true, "demo.c has %d variants, and they answer differently", count);
 }
 
 static void prove_text(proof *p)
@@ -230,6 +273,7 @@ static void prove_programs(proof *p)
 {
     prove_text(p);
     prove_demo(p);
+    prove_variants(p);
     prove_failure(p, "starter.c", fact(p->facts, "starter_fails"));
     prove_solution(p);
     prove_wrong_answers(p);

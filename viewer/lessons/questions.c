@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "feed.h"
@@ -45,6 +46,16 @@ void questions_answer(const lesson *l, int log_fd, question_answer answers[LESSO
         log_fact_lines(facts, l->questions[i].fact, answers[i].lines, sizeof answers[i].lines);
     }
     log_facts_free(facts);
+}
+
+long question_guess(const lesson_question *q, const char *words)
+{
+    char *end;
+    for (int k = 0; k < q->choice_count; k++)
+        if (!strcasecmp(words, q->choices[k])) return k;
+    long n = strtol(words, &end, 10);
+    bool fits = *words && !*end && n >= 0 && (!q->choice_count || n < q->choice_count);
+    return fits ? n : NO_ANSWER;
 }
 
 const char *question_words(const lesson_question *q, long answer, char room[24])

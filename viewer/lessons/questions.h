@@ -15,6 +15,8 @@ typedef struct question_answer {
 /* answers[i] of question i, from the log of the example's finished run, which is borrowed. */
 void questions_answer(const lesson *l, int log_fd, question_answer answers[LESSON_QUESTIONS]);
 
+/* An answer in the user's words: a number, or a choice or its number. NO_ANSWER: neither. */
+long question_guess(const lesson_question *q, const char *words);
 /* The answer in words: "3", or the choice. */
 const char *question_words(const lesson_question *q, long answer, char room[24]);
 

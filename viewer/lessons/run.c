@@ -16,7 +16,6 @@
 #include "memory.h"
 #include "narrate.h"
 #include "own_check.h"
-#include "own_demo.h"
 #include "progress.h"
 #include "source_check.h"
 
@@ -321,21 +320,38 @@ static void run_demo(const run_options *o, outcome *out)
     SET(hint, "run make");
 }
 
-/* The example of a teacher's own lesson: built when it is asked for, like a learner's file. */
-static void run_own_demo(const run_options *o, outcome *out)
+/* An example that make has not built: it is built when it is asked for, like a learner's file. */
+static void build_and_run_demo(const run_options *o, const home *build, const home *start_in, outcome *out)
 {
     char program[PATH_ROOM + 80];
-    home build, start_in;
     run_options to_build = *o, to_run = *o;
     SET(file, "lessons/%s/demo.c", o->lesson->id);
-    if (!own_demo_homes(o->home, o->lesson, &build, &start_in, out->message, sizeof out->message)) {
-        out->end = RUN_ENVIRONMENT_ERROR;
-        return;
-    }
-    to_build.home = &build;
-    to_run.home = &start_in;
-    snprintf(program, sizeof program, "%.3000s/%s", build.made, o->lesson->id);
+    to_build.home = build;
+    to_run.home = start_in;
+    snprintf(program, sizeof program, "%.3000s/%s", build->made, o->lesson->id);
     if (compiles(&to_build, program, out)) run_program(&to_run, program, out);
+}
+
+/* The example of a teacher's own lesson. */
+static void run_own_demo(const run_options *o, outcome *out)
+{
+    home build, start_in;
+    if (example_homes(o->home, o->lesson, &build, &start_in, out->message, sizeof out->message))
+        build_and_run_demo(o, &build, &start_in, out);
+    else out->end = RUN_ENVIRONMENT_ERROR;
+}
+
+static void run_variant(const run_options *o, outcome *out)
+{
+    home build, start_in;
+    char folder[] = "/tmp/ferry-example-XXXXXX";
+    bool made = mkdtemp(folder);
+    if (!made) SET(message, "cannot make the folder %s: %s; free disk space", folder, strerror(errno));
+    if (made && example_variant_homes(o->home, o->lesson, &o->variant, folder, &build, &start_in, out->message,
+                                      sizeof out->message))
+        build_and_run_demo(o, &build, &start_in, out);
+    else out->end = RUN_ENVIRONMENT_ERROR;
+    if (made) folder_remove(folder);
 }
 
 void run(const run_options *o, outcome *out)
@@ -343,7 +359,9 @@ void run(const run_options *o, outcome *out)
     char program[PATH_ROOM + 80];
     *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = memory_copy("", "a run")};
     lesson_name(o->home, o->lesson, out->file);
-    if (o->demo && *o->home->own) {
+    if (o->demo && o->varied) {
+        run_variant(o, out);
+    } else if (o->demo && *o->home->own) {
         run_own_demo(o, out);
     } else if (o->demo) {
         run_demo(o, out);

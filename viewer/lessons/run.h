@@ -7,6 +7,7 @@
 
 #include "child.h"
 #include "diagnose.h"
+#include "example.h"
 #include "grader_process.h"
 #include "lesson.h"
 #include "progress.h"
@@ -20,7 +21,9 @@ typedef enum run_stage {
 typedef struct run_options {
     const home *home;
     const lesson *lesson;
-    bool demo;  /* run the worked example, which is never graded */
+    bool demo;   /* run the worked example, which is never graded */
+    bool varied; /* with demo: not demo.c itself, but this variant of it */
+    example_variant variant;
     bool grade; /* grade the learner's program and record the attempt */
     bool unrecorded;
     bool is_built;              /* by an earlier run of the same file: it is not compiled again */

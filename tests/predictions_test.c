@@ -1,0 +1,273 @@
+/* predictions_test.c: each student's own predictions: the variant of an example, its sheet, and what is handed in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "learner_folder.h"
+#include "prediction_sheet.h"
+
+#define ID "05-bytes-on-the-bus"
+
+static char class_folder[PATH_ROOM], secret[PATH_ROOM];
+
+static char *expect(const char *arguments, int status, const char *part)
+{
+    char *printed;
+    int got = run_ferry(arguments, &printed);
+    if (got != status || !strstr(printed, part))
+        fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
+    return printed;
+}
+
+static char *file_in_class(const char *student, const char *ending)
+{
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%.2000s/%s/" ID "%s", class_folder, student, ending);
+    char *text = file_read(path, NULL);
+    if (!text) fail_msg("there is no %s", path);
+    return text;
+}
+
+static void hand_in(const char *student, const char *ending, const char *text)
+{
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%.2000s/%s/" ID "%s", class_folder, student, ending);
+    assert_true(file_write(path, text, strlen(text)));
+}
+
+static void new_class(const char *name)
+{
+    static const char *const students[] = {"ada", "bob", "cyd", "dan", "eve", "fay"};
+    char path[PATH_ROOM];
+    snprintf(class_folder, sizeof class_folder, "%s/%s", learner_folder, name);
+    snprintf(secret, sizeof secret, "%s/secret", learner_folder);
+    assert_true(file_write(secret, "a secret of the teacher", 23));
+    for (size_t i = 0; i < sizeof students / sizeof *students; i++) {
+        snprintf(path, sizeof path, "%.2000s/%s", class_folder, students[i]);
+        assert_true(folder_make(path));
+    }
+}
+
+static void hand_out(const char *more, int status, const char *part)
+{
+    char arguments[PATH_ROOM * 7];
+    snprintf(arguments, sizeof arguments, "handout %s %s", class_folder, more);
+    free(expect(arguments, status, part));
+}
+
+/* The first line of the text that has these words; "": none. It is overwritten by the next call. */
+static const char *line_with(const char *text, const char *words)
+{
+    static char line[512];
+    const char *at = strstr(text, words), *begin = at;
+    while (begin && begin > text && begin[-1] != '\n') begin--;
+    snprintf(line, sizeof line, "%.*s", begin ? (int)strcspn(begin, "\n") : 0, begin ? begin : "");
+    return line;
+}
+
+static void students_are_asked_about_examples_of_their_own(void **state)
+{
+    (void)state;
+    new_class("own");
+    hand_out("5", 0, "6 students, 6 sheets written, 0 kept as they were");
+    static const char *const students[] = {"ada", "bob", "cyd", "dan", "eve", "fay"};
+    int different = 0;
+    char *common = file_read("lessons/" ID "/demo.c", NULL), *first = file_in_class("ada", ".predict.c");
+    char *questions = strstr(first, "\n/* Lesson " ID ": predictions of ada.");
+    assert_non_null(questions);
+    assert_non_null(strstr(questions, " * 2. conversions that the CPU does (a whole number)\n *    answer:\n"));
+    for (size_t i = 0; i < sizeof students / sizeof *students; i++) {
+        char *sheet = file_in_class(students[i], ".predict.c");
+        if (!strncmp(sheet, common, strlen(common))) fail_msg("%s has the example of the page", students[i]);
+        different += strncmp(sheet, first, (size_t)(questions - first)) != 0;
+        free(sheet);
+    }
+    assert_true(different > 0);
+    free(common);
+    free(first);
+}
+
+static void a_sheet_with_answers_is_never_overwritten(void **state)
+{
+    (void)state;
+    new_class("kept");
+    hand_in("bob", ".predict.c", "my answers");
+    hand_out("5", 0, "6 students, 5 sheets written, 1 kept as they were");
+    char *text = file_in_class("bob", ".predict.c");
+    assert_string_equal(text, "my answers");
+    free(text);
+}
+
+static void a_sheet_needs_students_and_lessons(void **state)
+{
+    (void)state;
+    char arguments[PATH_ROOM * 2];
+    new_class("errors");
+    hand_out("77", 2, "there is no lesson '77'");
+    hand_out("5 --secret /nowhere", 1, "cannot read the secret /nowhere");
+    snprintf(arguments, sizeof arguments, "handout %s/ada 5", class_folder);
+    free(expect(arguments, 1, "make a folder for each: mkdir "));
+    free(expect("handout", 2, "usage: ferry handout DIR"));
+    free(expect("handout /nowhere 5", 1, "cannot read /nowhere"));
+}
+
+static void a_secret_makes_other_examples(void **state)
+{
+    (void)state;
+    static const char *const students[] = {"ada", "bob", "cyd", "dan", "eve", "fay"};
+    char arguments[PATH_ROOM * 2];
+    int different = 0;
+    new_class("open");
+    hand_out("5", 0, "6 sheets written");
+    char *open[6];
+    for (int i = 0; i < 6; i++) open[i] = file_in_class(students[i], ".predict.c");
+    new_class("closed");
+    snprintf(arguments, sizeof arguments, "5 --secret %s", secret);
+    hand_out(arguments, 0, "6 sheets written");
+    for (int i = 0; i < 6; i++) {
+        char *closed = file_in_class(students[i], ".predict.c");
+        different += strcmp(open[i], closed) != 0;
+        free(closed);
+        free(open[i]);
+    }
+    assert_true(different > 0);
+}
+
+/* The same example as on the sheet, and its answers: what grading compares with. */
+static void answers_of(const char *student, const char *options, char bytes[32], char conversions[32])
+{
+    char arguments[PATH_ROOM * 5];
+    snprintf(arguments, sizeof arguments, "predict 5 7 7 --student %s %s", student, options);
+    char *printed = expect(arguments, 0, "wrong  bytes of the first copy to the card: you said 7; it is ");
+    assert_int_equal(sscanf(strstr(printed, "to the card: you"), "to the card: you said 7; it is %31[0-9]", bytes), 1);
+    assert_int_equal(sscanf(strstr(printed, "CPU does: you"), "CPU does: you said 7; it is %31[0-9]", conversions), 1);
+    free(printed);
+}
+
+static void a_student_predicts_on_the_terminal_too(void **state)
+{
+    (void)state;
+    char arguments[PATH_ROOM * 5], bytes[32], conversions[32];
+    new_class("terminal");
+    hand_out("5", 0, "6 sheets written");
+    for (const char *const *s = (const char *const[]){"ada", "bob", "cyd", NULL}; *s; s++) {
+        char *sheet = file_in_class(*s, ".predict.c");
+        snprintf(arguments, sizeof arguments, "predict 5 --student %s </dev/null", *s);
+        char *shown = expect(arguments, 2, line_with(sheet, "fy_tensor *pixels"));
+        assert_non_null(strstr(shown, "this is your own example, with other lines than on the page"));
+        assert_non_null(strstr(shown, line_with(sheet, "fy_tensor *back")));
+        int rows = 0, columns = 0;
+        assert_int_equal(sscanf(strstr(sheet, "fy_full(("), "fy_full((%d, %d)", &rows, &columns), 2);
+        answers_of(*s, "", bytes, conversions);
+        assert_int_equal(atoi(bytes), rows * columns * 4); /* float32, and one call converts first */
+        assert_int_equal(atoi(conversions), strstr(sheet, "fy_to(fy_to(floats_there") ? 1 : 2);
+        free(shown);
+        free(sheet);
+    }
+}
+
+/* Fills in the sheet: the words go behind the first and the second "answer:". */
+static void answer(const char *student, const char *first, const char *second)
+{
+    char *sheet = file_in_class(student, ".predict.c"), text[8192];
+    char *one = strstr(sheet, "answer:"), *two = one ? strstr(one + 1, "answer:") : NULL;
+    assert_non_null(two);
+    snprintf(text, sizeof text, "%.*s %s%.*s %s%s", (int)(one + 7 - sheet), sheet, first, (int)(two - one), one + 7,
+             second, two + 7);
+    hand_in(student, ".predict.c", text);
+    free(sheet);
+}
+
+static void what_is_handed_in_is_compared_with_ones_own_run(void **state)
+{
+    (void)state;
+    char arguments[PATH_ROOM * 5], path[PATH_ROOM], bytes[32], conversions[32], with[PATH_ROOM + 16];
+    new_class("graded");
+    snprintf(with, sizeof with, "--secret %s", secret);
+    char *starter = file_read("lessons/" ID "/starter.c", NULL);
+    for (const char *const *s = (const char *const[]){"ada", "bob", "cyd", "dan", NULL}; *s; s++)
+        hand_in(*s, ".c", starter);
+    free(starter);
+    snprintf(arguments, sizeof arguments, "5 --secret %s", secret);
+    hand_out(arguments, 0, "6 sheets written");
+    answers_of("ada", with, bytes, conversions);
+    answer("ada", bytes, conversions);
+    answer("bob", "7 \t", "many*/");
+    snprintf(path, sizeof path, "%s/graded/dan/" ID ".predict.c", learner_folder);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/worth.json", learner_folder);
+    static const char points[] = "{\"" ID "\": {\"predicted-1\": 2, \"predicted-2\": 0.5, \"same-device\": 1}}";
+    assert_true(file_write(path, points, sizeof points - 1));
+    snprintf(arguments, sizeof arguments, "grade-class %s --csv %s/graded.csv --points %s %s", class_folder,
+             learner_folder, path, with);
+    free(expect(arguments, 0, "6 students, 6 submissions graded"));
+    snprintf(path, sizeof path, "%s/graded.csv", learner_folder);
+    char *rows = file_read(path, NULL);
+    assert_non_null(strstr(rows, "ada," ID ",predicted-1,2,,2,\nada," ID ",predicted-2,0.5,,0.5,\n"));
+    assert_non_null(strstr(rows, "ada," ID ",total,3.5,,3.5,failed\n"));
+    assert_non_null(
+        strstr(rows, "bob," ID ",predicted-1,0,,2,\"bytes of the first copy to the card: the answer was 7; it"));
+    assert_non_null(
+        strstr(rows, "bob," ID ",predicted-2,0,,0.5,'many' does not answer: conversions that the CPU does\n"));
+    assert_non_null(strstr(rows, "cyd," ID ",predicted-1,0,,2,no answer to: bytes of the first copy to the card\n"));
+    assert_non_null(strstr(rows, "dan," ID ",predicted-1,0,,2,no file of predictions was handed in\n"));
+    assert_non_null(strstr(rows, "eve," ID ",submitted,0,,0,no file was handed in\n"));
+    free(rows);
+}
+
+static void blank_sheets_that_earn_nothing_leave_no_rows(void **state)
+{
+    (void)state;
+    char arguments[PATH_ROOM * 5], path[PATH_ROOM];
+    new_class("blank");
+    hand_in("ada", ".c", "int main(void) { return 0; }\n");
+    hand_out("5", 0, "6 sheets written");
+    snprintf(arguments, sizeof arguments, "grade-class %s --csv %s/blank.csv", class_folder, learner_folder);
+    free(expect(arguments, 0, "6 students"));
+    snprintf(path, sizeof path, "%s/blank.csv", learner_folder);
+    char *rows = file_read(path, NULL);
+    assert_non_null(rows);
+    assert_null(strstr(rows, "predicted"));
+    free(rows);
+}
+
+static void answers_are_found_in_any_sheet(void **state)
+{
+    (void)state;
+    char words[64];
+    static const char sheet[] =
+        "printf(\"answer: 9\");\n/* Lesson 1: old */\n/* Lesson 1: predictions of x.\n"
+        " * 1. copies\n *    answer:   4 \t\r\n * 2. where\n *    answer:on the card*/ answer: 3";
+    sheet_answer(sheet, 0, words, sizeof words);
+    assert_string_equal(words, "4");
+    sheet_answer(sheet, 1, words, sizeof words);
+    assert_string_equal(words, "on the card");
+    sheet_answer(sheet, 2, words, sizeof words);
+    assert_string_equal(words, "");
+    sheet_answer(sheet, 1, words, 3);
+    assert_string_equal(words, "on");
+    sheet_answer("", 0, words, sizeof words);
+    assert_string_equal(words, "");
+    sheet_answer("/* Lesson 1 answer: 3", 0, words, sizeof words); /* the comment never ends */
+    assert_string_equal(words, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(students_are_asked_about_examples_of_their_own),
+        cmocka_unit_test(a_sheet_with_answers_is_never_overwritten),
+        cmocka_unit_test(a_sheet_needs_students_and_lessons),
+        cmocka_unit_test(a_secret_makes_other_examples),
+        cmocka_unit_test(a_student_predicts_on_the_terminal_too),
+        cmocka_unit_test(what_is_handed_in_is_compared_with_ones_own_run),
+        cmocka_unit_test(blank_sheets_that_earn_nothing_leave_no_rows),
+        cmocka_unit_test(answers_are_found_in_any_sheet),
+    };
+    return cmocka_run_group_tests_name("predictions", tests, make_learner_folder, remove_learner_folder);
+}

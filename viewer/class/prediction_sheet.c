@@ -1,0 +1,143 @@
+/* prediction_sheet.c: see prediction_sheet.h. */
+#include "prediction_sheet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "class_rows.h"
+#include "memory.h"
+#include "run.h"
+
+static const char before_questions[] = "/* Lesson ", before_answer[] = "answer:";
+
+/* ---- handed out ---------------------------------------------------------------------------------------- */
+
+static void add_question(fy_text *to, const lesson_question *q, int number)
+{
+    fy_text_printf(to, " * %d. %.*s (", number, (int)strcspn(q->ask, "?"), q->ask);
+    for (int k = 0; k < q->choice_count; k++) fy_text_printf(to, "%s%s", k ? " / " : "", q->choices[k]);
+    fy_text_printf(to, "%s)\n *    %s\n *\n", q->choice_count ? "" : "a whole number", before_answer);
+}
+
+/* The questions are below the program, whose lines keep their numbers. */
+static char *sheet_text(const home *h, const lesson *l, const class_secret *secret, const char *student, char *err,
+                        size_t room)
+{
+    fy_text sheet = {0};
+    example_variant v = student_variant(secret, student, l);
+    char *example = example_text(h, l, &v, err, room);
+    if (!example) return NULL;
+    fy_text_str(&sheet, example);
+    fy_text_printf(&sheet, "\n%s%s: predictions of %s.\n *\n", before_questions, l->id, student);
+    fy_text_str(&sheet,
+                " * Read the program above, which is yours alone. Before it runs, write each answer behind its\n"
+                " * colon. A wrong guess teaches, too. ");
+    fy_text_printf(&sheet, "Hand this file in beside %s.c.\n *\n", l->id);
+    for (int i = 0; i < l->question_count; i++) add_question(&sheet, &l->questions[i], i + 1);
+    fy_text_add(&sheet, " */\n", 5);
+    if (sheet.lost) memory_fail("a sheet of predictions");
+    free(example);
+    return sheet.data;
+}
+
+bool sheets_write(const home *h, const lesson *const *lessons, const class_secret *secret, const char *folder,
+                  const char *student, int *written, int *kept, char *err, size_t room)
+{
+    char path[PATH_ROOM];
+    for (; *lessons; lessons++) {
+        if (!(*lessons)->question_count) continue;
+        snprintf(path, sizeof path, "%.2000s/%.255s/%s.predict.c", folder, student, (*lessons)->id);
+        char *text = sheet_text(h, *lessons, secret, student, err, room);
+        if (!text) return false;
+        bool is_new = file_create(path, text, strlen(text));
+        free(text);
+        if (!is_new && errno != EEXIST) {
+            snprintf(err, room, "cannot write %s: %s", path, strerror(errno));
+            return false;
+        }
+        ++*(is_new ? written : kept);
+    }
+    return true;
+}
+
+/* ---- handed in ------------------------------------------------------------------------------------------ */
+
+void sheet_answer(const char *sheet, int n, char *words, size_t room)
+{
+    const char *at = NULL, *end;
+    *words = '\0';
+    for (const char *found = sheet; (found = strstr(found, before_questions)); found++) at = found;
+    end = at ? strstr(at, "*/") : NULL;
+    for (int i = 0; end && at && i <= n; i++) {
+        at = strstr(at, before_answer);
+        if (at) at += strlen(before_answer);
+    }
+    if (!end || !at || at > end) return;
+    at += strspn(at, " \t");
+    size_t size = strcspn(at, "\r\n");
+    if (at + size > end) size = (size_t)(end - at);
+    while (size && (at[size - 1] == ' ' || at[size - 1] == '\t')) size--;
+    snprintf(words, room, "%.*s", (int)(size < room ? size : room - 1), at);
+}
+
+/* The answers of the student's variant. False, with the reason in why, if it did not run. */
+static bool find_answers(const home *h, const lesson *l, const class_secret *secret, const char *student,
+                         question_answer answers[LESSON_QUESTIONS], char *why, size_t room)
+{
+    outcome out;
+    run_options o = {.home = h,
+                     .lesson = l,
+                     .demo = true,
+                     .varied = example_variants(l) > 0,
+                     .variant = student_variant(secret, student, l),
+                     .unrecorded = true,
+                     .seed = student_seed(secret, student, l->id, 1),
+                     .stop_fd = -1};
+    run(&o, &out);
+    questions_answer(l, out.log_fd, answers);
+    bool ran = out.end == RUN_PASSED || out.end == RUN_FAILED; /* an example may end with the error that it shows */
+    if (!ran) snprintf(why, room, "this student's example did not run: %.700s", out.message);
+    outcome_free(&out);
+    return ran;
+}
+
+/* What a wrong or missing answer is told; "": it is right. */
+static void compare(const lesson_question *q, const char *words, const question_answer *is, char *message, size_t room)
+{
+    char answer[24];
+    long guess = question_guess(q, words);
+    const char *lines = is->lines, *at = *lines ? " (line " : "", *end = *lines ? ")" : "";
+    *message = '\0';
+    if (guess != NO_ANSWER && guess == is->answer) return;
+    if (!*words) snprintf(message, room, "no answer to: %.200s", q->ask);
+    else if (guess == NO_ANSWER) snprintf(message, room, "'%.60s' does not answer: %.200s", words, q->ask);
+    else
+        snprintf(message, room, "%.200s: the answer was %.60s; it is %s%s%s%s", q->ask, words,
+                 question_words(q, is->answer, answer), at, lines, end);
+}
+
+double sheet_rows(fy_text *to, const home *h, const lesson *l, const class_secret *secret, const char *student,
+                  const char *path, const points_table *p)
+{
+    char check[32], message[1024], words[64], why[1024] = "no file of predictions was handed in";
+    question_answer answers[LESSON_QUESTIONS];
+    double earned = 0;
+    char *sheet = path ? file_read(path, NULL) : NULL;
+    bool ran = sheet && find_answers(h, l, secret, student, answers, why, sizeof why);
+    for (int i = 0; i < l->question_count; i++) {
+        *words = '\0';
+        snprintf(check, sizeof check, "predicted-%d", i + 1);
+        snprintf(message, sizeof message, "%s", why);
+        double of = points_of(p, l->id, check);
+        if (sheet) sheet_answer(sheet, i, words, sizeof words);
+        if (!*words && of <= 0) continue;
+        if (ran) compare(&l->questions[i], words, &answers[i], message, sizeof message);
+        double points = *message ? 0 : of;
+        class_row_add(to, student, l->id, check, points, of, -1, message);
+        earned += points;
+    }
+    free(sheet);
+    return earned;
+}

@@ -1,0 +1,25 @@
+/* prediction_sheet.h: the predictions of one student, as a file to fill in and to hand in, ID.predict.c: the variant of
+ * the lesson's example that is this student's, and below it the questions, in a comment. */
+#ifndef FERRY_PREDICTION_SHEET_H
+#define FERRY_PREDICTION_SHEET_H
+
+#include "points.h"
+#include "questions.h"
+#include "student_seed.h"
+#include "text.h"
+
+/* Writes DIR/STUDENT/ID.predict.c for each of the lessons that ask something, unless it exists: there may be answers in
+ * it. Adds to `written` and `kept`. False, with the reason in err, at the first that cannot be written. */
+bool sheets_write(const home *h, const lesson *const *lessons, const class_secret *secret, const char *folder,
+                  const char *student, int *written, int *kept, char *err, size_t room);
+
+/* What stands behind the "answer:" of question n (0 ...) in a sheet; "": nothing, or there is none. */
+void sheet_answer(const char *sheet, int n, char *words, size_t room);
+
+/* Compares a sheet with the run of the student's variant, and appends a row for each question: "predicted-1" ... A
+ * missing answer is a row only where the question is worth points. path: NULL: nothing was handed in. Returns the
+ * points earned. */
+double sheet_rows(fy_text *to, const home *h, const lesson *l, const class_secret *secret, const char *student,
+                  const char *path, const points_table *p);
+
+#endif
