@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { bench, check, chooseLesson, done, ferry, program, settle } from './browser.mjs';
 import { serve } from './dev.mjs';
-import { golden, root } from './logs.mjs';
+import { golden, logs, root } from './logs.mjs';
 
 const stage = bench();
 const scene = (name) => `${root}tests/page/scenes/${name}.jsonl`;
@@ -261,7 +261,7 @@ check('in a lesson findings wait until the program has passed', async () => {
 
 /** The page of a lesson whose example has run, before the guess: {page, plot: of its text}. */
 async function plotOf(t, lesson) {
-  const lines = readFileSync(golden(`demo-${lesson}`), 'utf8').split('\n').filter(Boolean);
+  const lines = logs().get(`demo-${lesson}`).map((e) => JSON.stringify(e));
   const run = { lines, what: 'demo', lesson };
   const server = await serve({ mode: 'lessons', runs: [run] });
   t.after(() => server.close());
@@ -289,6 +289,27 @@ check('page-locking pays from the seventh copy on', async (t) => {
   assert.match(await plot.innerText(), /Modelled as NVIDIA H200, not measured\./);
   await done(page);
 });
+
+for (const [lesson, first, n, then] of [
+  ['07-overlap', '1 operation takes 12.2 µs, the copy 46 µs: 58.2 µs in turn, 46 µs together. That saves 12.2 µs: all of the operation.', 6,
+    '6 operations take 73.2 µs, the copy 46 µs: 119 µs in turn, 73.2 µs together. That saves 46 µs: all of the copy.'],
+  ['08-item', '1 step: 28.3 µs with a wait in each, 28.3 µs with one at the end. One step has one wait, either way.', 4,
+    '4 steps: 113 µs with a wait in each, 89.2 µs with one at the end. The waits in between cost 24 µs.'],
+  ['09-timing', '1 step: 17.2 µs with a wait in each', 6, '6 steps: 103 µs with a wait in each, 78.2 µs with one at the end. The waits in between cost 25 µs.'],
+]) {
+  check(`a slider shows what the two ways of ${lesson} cost`, async (t) => {
+    const { page, plot } = await plotOf(t, lesson);
+    assert.equal(await plot.locator('.bars').isVisible(), false); // the guess comes first
+    await page.locator('.predict button', { hasText: 'Just show me' }).click();
+    await plot.locator('.bars').waitFor();
+    await plot.locator('.told', { hasText: first }).waitFor();
+    await plot.locator('input').fill(String(n));
+    await plot.locator('.told', { hasText: then }).waitFor();
+    const [one, other] = (await plot.locator('.bars b').allInnerTexts());
+    for (const total of [one, other]) assert.ok(then.includes(total), `${total} is in the sentence`);
+    await done(page);
+  });
+}
 
 check('the fare and the weight of a copy move under the hand', async (t) => {
   const { page, plot } = await plotOf(t, '03-round-trip');

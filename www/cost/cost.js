@@ -3,7 +3,7 @@
 
 import { run as makeRun, title } from '../model/run.js';
 import { comparison } from './comparison.js';
-import { breakEvens } from './break_even.js';
+import { twoWays } from './two_ways.js';
 import { farePlots } from './fare.js';
 import { findingList } from './findings.js';
 
@@ -116,7 +116,7 @@ export function costs(api, on) {
     },
     /** A lesson's text is on show. */
     lesson(article) {
-      plots = [farePlots(article, on.poke), breakEvens(article)];
+      plots = [farePlots(article, on.poke), twoWays(article)];
       if (run) plots.forEach((one) => one.show(run, false));
     },
     /** `ferry view A B`: the first run is shown, and compared with the second at once. */

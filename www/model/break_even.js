@@ -5,8 +5,20 @@ import { int } from './fields.js';
 import { copiesOf } from './fare.js';
 import * as units from './units.js';
 
+export const breakEven = {
+  label: 'Copies from ordinary and from page-locked memory',
+  counted: 'Copies',
+  later: 'What both ways cost appears after your guess, once this run has sent the same bytes both ways.',
+  measure,
+  bars: (n, { lock, fill, ordinary, locked }) => [
+    { name: 'ordinary', parts: [['copies', n * ordinary]] },
+    { name: 'page-locked', parts: [['lock', lock], ['fill', fill], ['copies', n * locked]] },
+  ],
+  words,
+};
+
 /** {bytes, lock, fill, ordinary, locked} in ns, the last two a copy; null: the run has not sent the same bytes both ways. */
-export function bothWays(run) {
+function measure(run) {
   const up = copiesOf(run).filter((one) => one.dir === 'h2d');
   const ordinary = up.find((one) => !one.pinned && up.some((other) => other.pinned && other.bytes === one.bytes));
   const locked = up.find((one) => one.pinned && one.bytes === ordinary?.bytes);
@@ -16,12 +28,10 @@ export function bothWays(run) {
   return { bytes: ordinary.bytes, lock: int(lock.held), fill: int(fill?.held), ordinary: ordinary.ns, locked: locked.ns };
 }
 
-/** What n copies cost each way, in ns: {ordinary, locked}. */
-export const costs = (n, { lock, fill, ordinary, locked }) => ({ ordinary: n * ordinary, locked: lock + fill + n * locked });
-
 /** "3 copies: 110 µs from ordinary memory, 201 µs with page-locked memory. Page-locking costs 91.5 µs more." */
-export function breakEvenWords(n, ways) {
-  const { ordinary, locked } = costs(n, ways);
+function words(n, { lock, fill, ordinary: each, locked: eachLocked }) {
+  const ordinary = n * each;
+  const locked = lock + fill + n * eachLocked;
   const time = (ns) => units.time(Math.round(ns));
   const more = locked > ordinary ? `Page-locking costs ${time(locked - ordinary)} more` : `Page-locking saves ${time(ordinary - locked)}`;
   return `${n} ${n === 1 ? 'copy' : 'copies'}: ${time(ordinary)} from ordinary memory, ${time(locked)} with page-locked memory. ${more}.`;
