@@ -1,25 +1,31 @@
 #!/usr/bin/env bash
 # `make gpu-check`: its folder is complete and small enough to copy, and its script detects differences. The
-# simulated card replaces the real one here. Compiling for every card takes minutes, so this test only
-# sees that the real card's library compiles; the long run builds it.
+# simulated card replaces the real one here. Compiling for every card and running every case take minutes, so this
+# test only sees that the real card's library compiles, and runs the solutions; the long run does it all.
 . "$(dirname "$0")/shell.sh"
 B=$(realpath "$B")
 most=$((48 << 20))
-short=()
-[[ -n ${LONG:-} ]] || short=(CARRIED_LIBRARY=)
+short=() all=$B/gpu refused=$B/gpu
+[[ -n ${LONG:-} ]] || short=(CARRIED_LIBRARY=) all=$work/solutions refused=$work/few
 
-agrees() { "$B/gpu/run" sim >"$work/sim"; cat "$work/sim"; grep -q '^[1-9][0-9]* passed, 0 failed$' "$work/sim"; }
+agrees() { "$all/run" sim >"$work/sim"; cat "$work/sim"; grep -q '^[1-9][0-9]* passed, 0 failed$' "$work/sim"; }
 answers() { grep "^ok      PyTorch's answers: [1-9][0-9]* passed, 0 failed" "$work/sim"; }
-few() { # a folder with some of its cases
-    mkdir "$work/few" && ln -s "$B"/gpu/* "$work/few" && rm "$work/few/cases" && sed -n '1~6p' "$B/gpu/cases" >"$work/few/cases" &&
-        (($(wc -l <"$work/few/cases") >= 3))
+part() { mkdir "$work/$1" && ln -s "$B"/gpu/* "$work/$1" && rm "$work/$1/cases" && cat >"$work/$1/cases"; } # part FOLDER <CASES
+parts() { # folders with some of its cases: every solution's, and a few of those
+    grep -E '/solution\b|^[a-z]+\b' "$B/gpu/cases" | part solutions && sed -n '1~4p' "$work/solutions/cases" | part few &&
+        (($(wc -l <"$work/few/cases") >= 10))
 }
 sees() { # sees PLANT: after this change to the second log every case with an affected line must fail
     ! PLANT=$1 "$work/few/run" sim >"$work/planted" && grep -q '^not ok' "$work/planted"
 }
+misses_a_program() { # a case that the folder's program does not have
+    printf 'ops\t\n99-none/solution\tx:float32:8\n' | part unknown && ! "$work/unknown/run" sim >"$work/said"
+    cat "$work/said"
+    grep -q '^ok      ops' "$work/said" && grep -A 1 '^not ok  99-none/solution' "$work/said" | grep -q "there is no '99-none/solution'"
+}
 says_why() { # without a card: every case fails, by name and with the reason
-    ! "$B/gpu/run" real >"$work/real" && ! grep -q '^ok' "$work/real" &&
-        [[ $(grep -c 'no card answered: .*FERRY_GPU=real' "$work/real") == $(wc -l <"$B/gpu/cases") ]]
+    ! "$refused/run" real >"$work/real" && ! grep -q '^ok' "$work/real" &&
+        [[ $(grep -c 'no card answered: .*FERRY_GPU=real' "$work/real") == $(wc -l <"$refused/cases") ]]
 }
 equal_ops() { # until the end of the file
     FERRY_GPU=sim "$B/gpu/bin/check" ops >"$work/ops" && grep -q '^arange: equal$' "$work/ops" && ! grep ': differs$' "$work/ops"
@@ -60,10 +66,11 @@ holds "it carries every solution, and wrong answers, with inputs" carries
 holds "it has at most 48 MiB, stripped" small
 holds "what it needs but glibc is in it" needs_glibc_alone
 holds "a larger one is refused, saying what is large" refuses_a_large_one
+holds "some of its cases make a folder" parts
 holds "the simulated card agrees with itself on every case" agrees
 holds "it gives PyTorch's answers there" answers
 holds "every operation agrees with the CPU" equal_ops
-holds "some of its cases make a folder" few
+holds "a case without a program is seen" misses_a_program
 holds "a copy that is missing is seen" sees '/"kind":"copy"/d'
 holds "another kernel is seen" sees 's/"kernel":"[a-z]*_f32"/"kernel":"other"/'
 holds "other bytes are seen" sees 's/"bytes":[0-9]*/"bytes":1/'
