@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <cjson/cJSON.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -220,6 +221,40 @@ static void what_is_handed_in_is_compared_with_ones_own_run(void **state)
     free(rows);
 }
 
+static void gradescope_gets_predictions_as_tests(void **state)
+{
+    (void)state;
+    char arguments[PATH_ROOM * 5], path[PATH_ROOM], out[PATH_ROOM], bytes[32], conversions[32], worth[PATH_ROOM];
+    new_class("scope");
+    hand_out("5", 0, "6 sheets written");
+    char *starter = file_read("lessons/" ID "/starter.c", NULL);
+    hand_in("ada", ".c", starter);
+    free(starter);
+    answers_of("ada", "", bytes, conversions);
+    answer("ada", bytes, "77");
+    snprintf(path, sizeof path, "%.2000s/ada", class_folder);
+    snprintf(worth, sizeof worth, "%s/scope.json", learner_folder);
+    static const char points[] = "{\"" ID "\": {\"predicted-1\": 2, \"predicted-2\": 3, \"same-device\": 1}}";
+    assert_true(file_write(worth, points, sizeof points - 1));
+    snprintf(out, sizeof out, "%s/results.json", learner_folder);
+    snprintf(arguments, sizeof arguments,
+             "FERRY_MY=%s '%s' grade 5 --gradescope %s --points %s --student ada >/dev/null", path, ferry_command, out,
+             worth);
+    assert_int_equal(system(arguments), 0);
+    char *text = file_read(out, NULL);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+    assert_non_null(json);
+    assert_true(cJSON_GetObjectItemCaseSensitive(json, "score")->valuedouble > 2.9); /* and no more for the second */
+    assert_true(cJSON_GetObjectItemCaseSensitive(json, "score")->valuedouble < 3.1);
+    const cJSON *tests = cJSON_GetObjectItemCaseSensitive(json, "tests"), *two = cJSON_GetArrayItem(tests, 1);
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(two, "name")), ID ": predicted-2");
+    assert_non_null(
+        strstr(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(two, "output")), "the answer was 77; it is"));
+    assert_null(strstr(text, "not reached"));
+    cJSON_Delete(json);
+    free(text);
+}
+
 static void blank_sheets_that_earn_nothing_leave_no_rows(void **state)
 {
     (void)state;
@@ -266,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_secret_makes_other_examples),
         cmocka_unit_test(a_student_predicts_on_the_terminal_too),
         cmocka_unit_test(what_is_handed_in_is_compared_with_ones_own_run),
+        cmocka_unit_test(gradescope_gets_predictions_as_tests),
         cmocka_unit_test(blank_sheets_that_earn_nothing_leave_no_rows),
         cmocka_unit_test(answers_are_found_in_any_sheet),
     };

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "memory.h"
-#include "prediction_sheet.h"
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
@@ -98,6 +97,11 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
     return ready;
 }
 
+predictions submission_predictions(const class_options *o, const submission *s)
+{
+    return sheet_grade(o->home, s->lesson, &o->secret, s->student, s->sheet, o->points);
+}
+
 /* The rows of what has no verdict. */
 static void add_reason(fy_text *rows, const class_options *o, const submission *s, const char *check, const char *why,
                        double predicted)
@@ -111,13 +115,17 @@ static void grade_one(const class_options *o, const submission *s, fy_text *rows
 {
     outcome out;
     char err[PATH_ROOM];
-    double predicted = sheet_rows(rows, o->home, s->lesson, &o->secret, s->student, s->sheet, o->points);
+    predictions all = submission_predictions(o, s);
+    for (int i = 0; i < all.count; i++) {
+        const prediction *p = &all.list[i];
+        class_row_add(rows, s->student, s->lesson->id, p->check, p->points, p->of, -1, p->message);
+    }
     if (!s->path) {
-        add_reason(rows, o, s, "submitted", "no file was handed in", predicted);
+        add_reason(rows, o, s, "submitted", "no file was handed in", all.points);
     } else if (!submission_run(o, s, &out, err, sizeof err)) {
-        add_reason(rows, o, s, "ran", err, predicted);
+        add_reason(rows, o, s, "ran", err, all.points);
     } else {
-        submission_rows(rows, s->student, s->lesson, o->points, &out, predicted);
+        submission_rows(rows, s->student, s->lesson, o->points, &out, all.points);
         outcome_free(&out);
     }
 }

@@ -3,9 +3,8 @@
 #define FERRY_GRADE_CLASS_H
 
 #include "class_rows.h"
-#include "points.h"
+#include "prediction_sheet.h"
 #include "run.h"
-#include "student_seed.h"
 #include "submissions.h"
 
 typedef struct class_options {
@@ -30,6 +29,8 @@ bool grade_class(const class_options *o, const submissions *all, class_rows *don
 
 /* Builds, runs and grades one in a folder of its own. False, with the reason in err, if it cannot be copied there. */
 bool submission_run(const class_options *o, const submission *s, outcome *out, char *err, size_t room);
+/* Compares its sheet of predictions, if there is one, with the run of the student's own example. */
+predictions submission_predictions(const class_options *o, const submission *s);
 /* What a check has earned: nothing in a program that did not run to its end. */
 double check_worth(const points_table *p, const lesson *l, const struct outcome *out, const struct verdict_check *c);
 double check_points(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c);

@@ -93,14 +93,30 @@ static bool was_judged(const outcome *out, const char *check)
     return false;
 }
 
+static bool was_predicted(const predictions *all, const char *check)
+{
+    for (int i = 0; i < all->count; i++)
+        if (!strcmp(all->list[i].check, check)) return true;
+    return false;
+}
+
+static int add_predictions(gradescope *g, const lesson *l, const predictions *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        const prediction *p = &all->list[i];
+        add_test(g, l, i + 1, &(test){p->check, p->message, p->points, p->of, !*p->message, -1, -1});
+    }
+    return all->count + 1;
+}
+
 /* The lesson's other checks: they count, so that the points of an assignment are always the same. */
 static void add_unjudged(gradescope *g, const lesson *l, const points_table *p, const outcome *out, int number,
-                         const char *why)
+                         const predictions *predicted, const char *why)
 {
     const cJSON *check;
     cJSON_ArrayForEach(check, cJSON_GetObjectItemCaseSensitive(p, l->id))
     {
-        if (was_judged(out, check->string)) continue;
+        if (was_judged(out, check->string) || was_predicted(predicted, check->string)) continue;
         add_test(g, l, number++, &(test){check->string, why, 0, check->valuedouble, false, -1, -1});
     }
 }
@@ -122,14 +138,15 @@ static int add_verdict(gradescope *g, const lesson *l, const points_table *p, co
     return number;
 }
 
-void gradescope_judged(gradescope *g, const lesson *l, const points_table *p, const outcome *out)
+void gradescope_judged(gradescope *g, const lesson *l, const points_table *p, const outcome *out,
+                       const predictions *predicted)
 {
     bool passed = out->end == RUN_PASSED, verdict_says = !strcmp(out->message, verdict_message(&out->verdict));
     fy_text reason = {0};
-    int number = 1;
     double before = g->score, of = g->of;
     g->lessons++;
     g->seconds += out->seconds;
+    int number = add_predictions(g, l, predicted);
     if (!passed) add_reason(&reason, out);
     const char *why = said(&reason);
     if (!passed && (!out->graded || !verdict_says)) {
@@ -137,19 +154,21 @@ void gradescope_judged(gradescope *g, const lesson *l, const points_table *p, co
         add_test(g, l, number++, &(test){name, why, 0, 0, false, out->line, out->seq});
     }
     number = add_verdict(g, l, p, out, number);
-    add_unjudged(g, l, p, out, number,
+    add_unjudged(g, l, p, out, number, predicted,
                  out->graded && !out->unfinished ? "not reached: an earlier check failed" : "not graded: see above");
     add_sum(g, l, g->score - before, g->of - of, why);
     free(reason.data);
 }
 
-void gradescope_ungraded(gradescope *g, const lesson *l, const points_table *p, const char *name, const char *why)
+void gradescope_ungraded(gradescope *g, const lesson *l, const points_table *p, const char *name, const char *why,
+                         const predictions *predicted)
 {
-    double of = g->of;
+    double before = g->score, of = g->of;
     g->lessons++;
-    add_test(g, l, 1, &(test){name, why, 0, 0, false, -1, -1});
-    add_unjudged(g, l, p, NULL, 2, "not graded: see above");
-    add_sum(g, l, 0, g->of - of, why);
+    int number = add_predictions(g, l, predicted);
+    add_test(g, l, number, &(test){name, why, 0, 0, false, -1, -1});
+    add_unjudged(g, l, p, NULL, number + 1, predicted, "not graded: see above");
+    add_sum(g, l, g->score - before, g->of - of, why);
 }
 
 /* ---- the file ----------------------------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "class_rows.h"
 #include "memory.h"
 #include "run.h"
 
@@ -118,26 +117,27 @@ static void compare(const lesson_question *q, const char *words, const question_
                  question_words(q, is->answer, answer), at, lines, end);
 }
 
-double sheet_rows(fy_text *to, const home *h, const lesson *l, const class_secret *secret, const char *student,
-                  const char *path, const points_table *p)
+predictions sheet_grade(const home *h, const lesson *l, const class_secret *secret, const char *student,
+                        const char *path, const points_table *p)
 {
-    char check[32], message[1024], words[64], why[1024] = "no file of predictions was handed in";
+    char words[64], why[1024] = "no file of predictions was handed in";
     question_answer answers[LESSON_QUESTIONS];
-    double earned = 0;
+    predictions all = {.count = 0};
     char *sheet = path ? file_read(path, NULL) : NULL;
     bool ran = sheet && find_answers(h, l, secret, student, answers, why, sizeof why);
     for (int i = 0; i < l->question_count; i++) {
+        prediction *one = &all.list[all.count];
         *words = '\0';
-        snprintf(check, sizeof check, "predicted-%d", i + 1);
-        snprintf(message, sizeof message, "%s", why);
-        double of = points_of(p, l->id, check);
+        snprintf(one->check, sizeof one->check, "predicted-%d", i + 1);
+        snprintf(one->message, sizeof one->message, "%s", why);
+        one->of = points_of(p, l->id, one->check);
         if (sheet) sheet_answer(sheet, i, words, sizeof words);
-        if (!*words && of <= 0) continue;
-        if (ran) compare(&l->questions[i], words, &answers[i], message, sizeof message);
-        double points = *message ? 0 : of;
-        class_row_add(to, student, l->id, check, points, of, -1, message);
-        earned += points;
+        if (!*words && one->of <= 0) continue;
+        if (ran) compare(&l->questions[i], words, &answers[i], one->message, sizeof one->message);
+        one->points = *one->message ? 0 : one->of;
+        all.points += one->points;
+        all.count++;
     }
     free(sheet);
-    return earned;
+    return all;
 }

@@ -16,10 +16,22 @@ bool sheets_write(const home *h, const lesson *const *lessons, const class_secre
 /* What stands behind the "answer:" of question n (0 ...) in a sheet; "": nothing, or there is none. */
 void sheet_answer(const char *sheet, int n, char *words, size_t room);
 
-/* Compares a sheet with the run of the student's variant, and appends a row for each question: "predicted-1" ... A
- * missing answer is a row only where the question is worth points. path: NULL: nothing was handed in. Returns the
- * points earned. */
-double sheet_rows(fy_text *to, const home *h, const lesson *l, const class_secret *secret, const char *student,
-                  const char *path, const points_table *p);
+/* What a prediction has earned: a check of its own, "predicted-1" ... */
+typedef struct prediction {
+    char check[24];
+    char message[1024]; /* "": it was right */
+    double points, of;
+} prediction;
+
+typedef struct predictions {
+    prediction list[LESSON_QUESTIONS];
+    int count;
+    double points; /* of all */
+} predictions;
+
+/* Compares a sheet with the run of the student's variant. A missing answer is in the list only where the question is
+ * worth points. path: NULL: nothing was handed in. */
+predictions sheet_grade(const home *h, const lesson *l, const class_secret *secret, const char *student,
+                        const char *path, const points_table *p);
 
 #endif

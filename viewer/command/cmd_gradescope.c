@@ -20,13 +20,14 @@ static void grade_lesson(gradescope *g, const class_options *how, submission *s)
     outcome out;
     char why[PATH_ROOM];
     size_t from = g->words.size;
+    predictions predicted = submission_predictions(how, s);
     if (!s->path) {
         snprintf(why, sizeof why, "no file %s.c was handed in", s->lesson->id);
-        gradescope_ungraded(g, s->lesson, how->points, "submitted", why);
+        gradescope_ungraded(g, s->lesson, how->points, "submitted", why, &predicted);
     } else if (!submission_run(how, s, &out, why, sizeof why)) {
-        gradescope_ungraded(g, s->lesson, how->points, "ran", why);
+        gradescope_ungraded(g, s->lesson, how->points, "ran", why, &predicted);
     } else {
-        gradescope_judged(g, s->lesson, how->points, &out);
+        gradescope_judged(g, s->lesson, how->points, &out, &predicted);
         outcome_free(&out);
     }
     print_last_line(g, from);
@@ -34,10 +35,12 @@ static void grade_lesson(gradescope *g, const class_options *how, submission *s)
 
 static void grade_named(gradescope *g, const class_options *how, const char *student, const lesson *l, bool must_be)
 {
-    submission s = {memory_copy(student, "a submission"), l, submission_file(how->home->my, l, ".c"), NULL};
+    submission s = {memory_copy(student, "a submission"), l, submission_file(how->home->my, l, ".c"),
+                    submission_file(how->home->my, l, ".predict.c")};
     if (s.path || must_be) grade_lesson(g, how, &s);
     free(s.student);
     free(s.path);
+    free(s.sheet);
 }
 
 static bool grade_all_named(gradescope *g, const class_options *how, const lesson_env *s, const command *c,
