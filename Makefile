@@ -385,8 +385,8 @@ valgrind: tests ## run the C tests that tests/valgrind.txt names under valgrind
 	tests/run valgrind:$(B)
 prove-lessons: ## prove every lesson: starter, solution, wrong answers, texts; LESSON=ID: one of them
 	.ci/deps test
-	$(MAKE) all $(B)/tests/lessons_test $(B)/tests/lesson_words_test
-	LONG=1 tests/run c:$(B):lessons_test c:$(B):lesson_words_test
+	$(MAKE) all $(patsubst %,$(B)/tests/%_test,lessons lesson_examples lesson_words)
+	LONG=1 tests/run c:$(B):lessons_test c:$(B):lesson_examples_test c:$(B):lesson_words_test
 sabotage: ## break Ferry by one changed line, in many ways; a test must notice each
 	.ci/deps test
 	$(MAKE) tests
