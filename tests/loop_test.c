@@ -93,7 +93,9 @@ static void predictions_are_compared_with_the_run(void **state)
     expect("predict 1 1 0", 0, "right  copies to the card: 1 (line 9)\n");
     expect("predict 1 1 0", 0, "wrong  copies back to the CPU: you said 0; it is 1 (line 15)\n");
     expect("predict 1 1 1 </dev/null", 0, "right  copies back to the CPU: 1");
-    expect("predict 1 </dev/null", 2, "give an answer to each question");
+    expect("predict 1 </dev/null", 2, "give 2 answers, one to each question");
+    expect("predict 1 </dev/null", 2, "  2. copies back to the CPU (a whole number)\n");
+    expect("predict 1 1 1 1", 2, "'1' is one answer too many");
     expect("predict 1 many 0", 2, "'many' does not answer: copies to the card");
     expect("predict 1 -1 0", 2, "unknown option");
     cJSON *json = json_of("predict 1 3 1 --json", 0);
@@ -116,6 +118,26 @@ static void predictions_are_asked_for_on_the_terminal(void **state)
     while (fgetc(out) != EOF) continue;
     assert_int_equal(pclose(out), 0);
     assert_non_null(strstr(text, "copies to the card? (a whole number) a whole number: copies back to the CPU? "));
+}
+
+static void launches_block_where_nothing_is_graded(void **state)
+{
+    (void)state;
+    setenv("FERRY_LAUNCH_BLOCKING", "1", 1);
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    expect("run 24", 1, "24-which-line.c:15: cuda:0 could not do the work of this call"); /* as the error's fix says */
+    expect("grade 24", 1, "24-which-line.c:20: Line 20 reports an error, and did not cause it");
+    unsetenv("FERRY_LAUNCH_BLOCKING");
+    unsetenv("CUDA_LAUNCH_BLOCKING");
+    expect("run 24", 1, "24-which-line.c:20: CUDA error: device-side assert triggered");
+}
+
+static void a_report_shows_all_that_was_printed(void **state)
+{
+    (void)state;
+    expect("grade 20", 1,
+           "  | ferry: my/20-read-early.c:16: fy_add(first, second): data race: nothing makes this wait");
+    expect("grade 24", 1, "and did not cause it");
 }
 
 static void a_solution_is_shown_after_passing_or_with_yes(void **state)
@@ -197,6 +219,8 @@ int main(void)
         cmocka_unit_test(next_is_the_first_lesson_not_done),
         cmocka_unit_test(predictions_are_compared_with_the_run),
         cmocka_unit_test(predictions_are_asked_for_on_the_terminal),
+        cmocka_unit_test(launches_block_where_nothing_is_graded),
+        cmocka_unit_test(a_report_shows_all_that_was_printed),
         cmocka_unit_test(a_solution_is_shown_after_passing_or_with_yes),
         cmocka_unit_test(a_failure_shows_its_event_and_every_limit),
         cmocka_unit_test(check_all_grades_every_file),

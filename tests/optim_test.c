@@ -198,7 +198,7 @@ TEST(adam_state_made_before_a_move_stays_behind)
         fy_zero_grad(o);
         fy_backward(fy_sum(fy_call(net, fy_ones((1, 2), .device = "cuda"))));
         assert_false(fy_step(o));
-        assert_non_null(strstr(fy_error(), "fix: call fy_module_to first"));
+        assert_non_null(strstr(fy_error(), "fix: move the module before the first fy_step"));
         assert_true(strstr(fy_error(), "weight.exp_avg is on cpu") && strstr(fy_error(), "weight.grad is on cuda:0"));
         assert_true(failed_with("Expected all tensors to be on the same device"));
         fy_optimizer_free(o);

@@ -27,8 +27,27 @@ static bool check_part(grading *g)
         grade_say(g,
                   "Line %d makes a view, and a view keeps all %lld KiB of its storage in use, although the "
                   "large tensor was freed. Copy the part into a storage of its own; then free the large tensor "
-                  "and every view of it.",
+                  "and every view of it, also one that stands in another call and has no name.",
                   grade_line(view), kib));
+}
+
+/* A clone on the card is an operation that reads and writes each byte once. */
+static void check_cloned(grading *g, int64_t most)
+{
+    int64_t bytes = 0;
+    const fy_event *over = NULL;
+    each_event(g, e, op)
+    {
+        if (!is_on_card(e->is.op.device) || !fy_event_is(e, e->is.op.name, "clone") || e->is.op.bytes < 0) continue;
+        bytes += e->is.op.bytes / 2;
+        if (!over && bytes > most) over = e;
+    }
+    check(g, "few-bytes-within-the-card", !over, over, grade_say(g, "%lld bytes cloned on the card", (long long)most),
+          grade_say(g, "%lld bytes", (long long)bytes),
+          grade_say(g,
+                    "Bytes cloned on the card: %lld. The limit is %lld: clone the rows that you need, and no others.",
+                    (long long)bytes, (long long)most));
+    check_is_limit(g, "bytes cloned on the card", (double)most, (double)bytes);
 }
 
 static void judge(grading *g)
@@ -42,7 +61,7 @@ static void judge(grading *g)
     check_left(g, "little-is-left", 1, "y", 4096);
     check_copies(g, "one-copy-there", FY_WORD_h2d, 1, true);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, true);
-    check_bytes(g, "few-bytes-within-the-card", FY_WORD_d2d, 2048);
+    check_cloned(g, 2048);
 }
 
 const lesson_check lesson_check_11 = {"11-small-slice", judge};

@@ -17,9 +17,9 @@ int main(void)
         fy_zero_grad(optimizer);
         fy_backward(fy_mean(fy_mul(error, error))); // the loss that is made small
         fy_step(optimizer);
-
-        fy_tensor *off = fy_mean(fy_abs(error)); // another loss, only to be watched
-                                                 // --- your code ---
+        // another loss, only to be watched
+        fy_tensor *off = fy_mean(fy_abs(error));
+        // --- your code ---
         fy_set(&total, fy_add(total, fy_detach(off)));
         // --- end ---
     }

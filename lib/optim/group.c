@@ -34,8 +34,9 @@ static bool is_with_gradient(fy_site *at, fy_tensor *state, fy_tensor *g)
 {
     const fy_dev *a = g->storage->dev, *b = state->storage->dev;
     return a == b || fy_dev_copies_implicitly() ||
-           fy_fail_about(at, "device_mismatch", "call fy_module_to first, and make the optimizer then: its state stays",
-                         2, (fy_tensor *[]){state, g},
+           fy_fail_about(at, "device_mismatch",
+                         "move the module before the first fy_step: the state is made there, and stays", 2,
+                         (fy_tensor *[]){state, g},
                          "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
                          a->name, b->name);
 }

@@ -119,14 +119,20 @@ int command_run(const command *c, int argc, char **argv)
 
 /* ---- predict: the questions before the example ------------------------------------------------------------ */
 
+static void print_choices(FILE *to, const lesson_question *q)
+{
+    for (int k = 0; k < q->choice_count; k++) fprintf(to, "%s%d %s", k ? ", " : " (", k, q->choices[k]);
+    fprintf(to, "%s", q->choice_count ? ")" : " (a whole number)");
+}
+
 /* Asks on the terminal, again after what is no answer. NO_ANSWER: the input ended. */
 static long ask(const lesson_question *q)
 {
     char words[256];
     int n = (int)strcspn(q->ask, "?");
     printf("%.*s?", n, q->ask);
-    for (int k = 0; k < q->choice_count; k++) printf("%s%d %s", k ? ", " : " (", k, q->choices[k]);
-    printf("%s ", q->choice_count ? ")" : " (a whole number)");
+    print_choices(stdout, q);
+    putchar(' ');
     fflush(stdout);
     while (fgets(words, sizeof words, stdin)) {
         words[strcspn(words, "\r\n")] = '\0';
@@ -162,16 +168,32 @@ static bool show_example(const run_options *run_with, const lesson *l)
     return true;
 }
 
+/* Where nobody can be asked, all questions are shown at once. */
+static void demand_answers(const command *c, const lesson *l)
+{
+    fprintf(stderr, "ferry %s: give %d answer%s, one to each question: ferry %s %s\n", c->name, l->question_count,
+            l->question_count == 1 ? "" : "s", c->name, c->arguments);
+    for (int i = 0; i < l->question_count; i++) {
+        fprintf(stderr, "  %d. %s", i + 1, l->questions[i].ask);
+        print_choices(stderr, &l->questions[i]);
+        fputc('\n', stderr);
+    }
+}
+
 static bool take_guesses(const command *c, const lesson *l, const options *o, long guesses[LESSON_QUESTIONS])
 {
+    if (o->word[1] && o->word[1 + l->question_count]) {
+        fprintf(stderr, "ferry %s: '%s' is one answer too many\n", c->name, o->word[1 + l->question_count]);
+        demand_answers(c, l);
+        return false;
+    }
     for (int i = 0; i < l->question_count; i++) {
         const lesson_question *q = &l->questions[i];
         const char *given = o->word[1 + i];
         guesses[i] = given ? question_guess(q, given) : ask(q);
         if (guesses[i] != NO_ANSWER) continue;
         if (given) fprintf(stderr, "ferry %s: '%s' does not answer: %s\n", c->name, given, q->ask);
-        else
-            fprintf(stderr, "ferry %s: give an answer to each question: ferry %s %s\n", c->name, c->name, c->arguments);
+        else demand_answers(c, l);
         return false;
     }
     return true;

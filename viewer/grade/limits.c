@@ -220,11 +220,12 @@ bool check_understood(grading *g, const char *name, const char *misconception_na
 {
     const fy_event *e = shows_misconception(g, misconception_name);
     const misconception *m = misconception_named(misconception_name);
+    const char *expected = grade_say(g, "nothing that rests on \"%s\"", m->believed);
     if (!e)
-        return check(g, name, true, NULL, m->truth, m->truth,
+        return check(g, name, true, NULL, expected, expected,
                      grade_say(g, "The run does not rest on: %s.", m->believed));
     const char *where = grade_where(g, e), *rest = strncmp(where, "the ", 4) ? where : where + 4;
-    return check(g, name, false, e, m->truth, where,
+    return check(g, name, false, e, expected, where,
                  grade_say(g, "%s%s shows that this does not hold: \"%s\". In fact, %s.", rest == where ? "" : "The ",
                            rest, m->believed, m->truth));
 }

@@ -28,7 +28,7 @@ void print_escaped(FILE *to, const char *text, size_t size, const char *margin)
 void print_output(FILE *to, const outcome *out, size_t most)
 {
     size_t size = out->kept;
-    if (out->end == RUN_FAILED && out->line > 0) {
+    if (out->stopped && out->line > 0) {
         /* The report shows the library's own error, "my/01.c:18: fy_matmul: ...", which ends the output. */
         char prefix[300];
         snprintf(prefix, sizeof prefix, "%s:%d: fy_", out->file, out->line);

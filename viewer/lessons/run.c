@@ -17,6 +17,7 @@
 #include "narrate.h"
 #include "own_check.h"
 #include "progress.h"
+#include "settings.h"
 #include "source_check.h"
 
 #define SET(field, ...) snprintf(out->field, sizeof out->field, __VA_ARGS__)
@@ -94,8 +95,11 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
     snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", cards ? cards : "");
     const char *values = getenv("FERRY_VALUES"),
                *wanted = values && !strcmp(values, "0") ? "FERRY_VALUES=0" : "FERRY_VALUES=1";
-    const char *env[7] = {seed, given, gpu, wanted};
-    int n = 4;
+    /* An error's fix may ask for it. A graded run must not have it: the times would be others. */
+    const char *blocking =
+        fy_launch_blocking() && !is_graded(o) ? "FERRY_LAUNCH_BLOCKING=1" : "FERRY_LAUNCH_BLOCKING=0";
+    const char *env[8] = {seed, given, gpu, wanted, blocking};
+    int n = 5;
     if (!real && *o->lesson->card) env[n++] = card;
     if (real && cards) env[n++] = visible;
     child_options c = {.argv = argv,
