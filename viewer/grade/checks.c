@@ -280,10 +280,13 @@ bool check_copies(grading *g, const char *name, fy_word dir, int most, bool look
 {
     int n = 0;
     const fy_event *over = NULL;
+    line_list lines = {.text = ""};
     each_event(g, c, copy)
     {
         bool counts = looks || !is_look(c) || c->is.copy.why == FY_WORD_item; /* the program wants its number */
-        if (c->is.copy.dir == dir && counts && ++n == most + 1) over = c;
+        if (c->is.copy.dir != dir || !counts) continue;
+        line_list_add(g, &lines, c);
+        if (++n == most + 1) over = c;
     }
     const char *direction = dir == FY_WORD_h2d   ? "to the card"
                             : dir == FY_WORD_d2h ? "back to the CPU"
@@ -293,7 +296,8 @@ bool check_copies(grading *g, const char *name, fy_word dir, int most, bool look
                *got = grade_say(g, "%s %s", copies(g, n), direction);
     const char *words = grade_say(g, "Copies %s: %d. The limit is %d.", direction, n, most);
     if (over)
-        words = grade_say(g, "Copies %s: %d, and the limit is %d. The first one over it is %s.", direction, n, most,
+        words = grade_say(g, "Copies %s: %d%s%s, and the limit is %d. The first one over it is %s.", direction, n,
+                          lines.listed > 1 ? ", at lines " : "", lines.listed > 1 ? lines.text : "", most,
                           grade_where(g, over));
     bool pass = check(g, name, !over, over, want, got, words);
     check_is_limit(g, grade_say(g, "copies %s", direction), most, n);

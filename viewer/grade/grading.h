@@ -20,4 +20,11 @@ struct grading {
 void *grade_keep(grading *g, size_t bytes);
 void grading_end(grading *g);
 
+/* "3, 7, 9 ...": the lines of events, each once in a row, at most six. Begins as {.text = ""}. */
+typedef struct line_list {
+    const char *text;
+    int listed, last;
+} line_list;
+void line_list_add(grading *g, line_list *l, const fy_event *e);
+
 #endif

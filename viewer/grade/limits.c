@@ -67,27 +67,32 @@ bool check_bytes(grading *g, const char *name, fy_word dir, int64_t most)
     return pass;
 }
 
+void line_list_add(grading *g, line_list *l, const fy_event *e)
+{
+    enum { MOST = 6 };
+    if (grade_line(e) == l->last || l->listed > MOST) return;
+    l->last = grade_line(e);
+    if (++l->listed <= MOST) l->text = grade_say(g, "%s%s%d", l->text, l->listed > 1 ? ", " : "", l->last);
+    else l->text = grade_say(g, "%s ...", l->text);
+}
+
 bool check_waits(grading *g, const char *name, int most)
 {
-    enum { LISTED = 6 };
-    int n = 0, listed = 0, last = 0;
+    int n = 0;
     const fy_event *over = NULL;
-    const char *lines = ""; /* "3, 7, 9": a loop waits at one line often */
+    line_list lines = {.text = ""};
     each_event(g, s, sync)
     {
         fy_word why = s->is.sync.why;
         if (why == FY_WORD_free || why == FY_WORD_oom || why == FY_WORD_policy || why == FY_WORD_exit) continue;
         if (++n == most + 1) over = s;
-        if (grade_line(s) == last || listed > LISTED) continue;
-        last = grade_line(s);
-        if (++listed <= LISTED) lines = grade_say(g, "%s%s%d", lines, listed > 1 ? ", " : "", last);
-        else lines = grade_say(g, "%s ...", lines);
+        line_list_add(g, &lines, s);
     }
     const char *what = "waits for the card";
     if (!over) return limit(g, name, NULL, what, most, n, false);
-    bool pass = check(
-        g, name, false, over, grade_say(g, "%d %s allowed", most, what), grade_say(g, "%d %s", n, what),
-        grade_say(g, "Waits for the card: %d, at line%s %s. The limit is %d.", n, listed > 1 ? "s" : "", lines, most));
+    bool pass = check(g, name, false, over, grade_say(g, "%d %s allowed", most, what), grade_say(g, "%d %s", n, what),
+                      grade_say(g, "Waits for the card: %d, at line%s %s. The limit is %d.", n,
+                                lines.listed > 1 ? "s" : "", lines.text, most));
     check_is_limit(g, what, most, n);
     return pass;
 }
