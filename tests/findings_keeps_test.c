@@ -34,6 +34,32 @@ static void pinned_but_in_the_same_stream(void)
         fy_print(fy_sum(fy_add(on_cuda, y)));
     }
 }
+enum { SMALL = 1 << 16, OPS = 8 /* each takes the card less than WORTH_OVERLAPPING, all of them more */ };
+
+static fy_tensor *small_ops(void)
+{
+    fy_tensor *w = fy_ones((SMALL), .device = CARD);
+    for (int i = 0; i < OPS; i++) fy_relu_(w);
+    return w;
+}
+static void behind_many_small_ops(void)
+{
+    fy_tensor *next = on_host(LARGE), *w = small_ops();
+    fy_tensor *on_cuda = fy_to(next, CARD); /* HERE */
+    fy_print(fy_sum(on_cuda));
+    fy_print(w);
+}
+static void made_when_they_were_done(void)
+{
+    fy_tensor *w = small_ops(), *on_cuda = fy_to(on_host(LARGE), CARD);
+    fy_print(fy_sum(on_cuda));
+    fy_print(w);
+}
+static void into_what_they_wrote(void)
+{
+    fy_tensor *next = on_host(SMALL), *w = small_ops();
+    fy_print(fy_copy_(w, next));
+}
 static void it_needs_what_is_copied(void)
 {
     fy_tensor *x = fy_to(on_host(LARGE), CARD);
@@ -56,8 +82,10 @@ static void independent_work_one_after_the_other(void **state)
     (void)state;
     const char *rule = "missed-overlap";
     EXPECT({rule, next_batch_behind_this_one, 1, NULL}, {rule, result_home_before_the_next, 1, NULL},
-           {rule, pinned_but_in_the_same_stream, 3, NULL}, {rule, it_needs_what_is_copied, 0, NULL},
-           {rule, too_short_to_matter, 0, NULL}, {rule, a_wait_was_asked_for, 0, NULL});
+           {rule, pinned_but_in_the_same_stream, 3, NULL}, {rule, behind_many_small_ops, 1, NULL},
+           {rule, made_when_they_were_done, 0, NULL}, {rule, into_what_they_wrote, 0, NULL},
+           {rule, it_needs_what_is_copied, 0, NULL}, {rule, too_short_to_matter, 0, NULL},
+           {rule, a_wait_was_asked_for, 0, NULL});
 }
 
 /* ---- leaks ---- */

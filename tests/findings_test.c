@@ -62,6 +62,14 @@ static void row_after_row(void)
     fy_tensor *w = fy_view(on_host(64), (4, 16));
     for (int i = 0; i < 4; i++) fy_item(fy_sum(fy_to(fy_select(w, 0, i), CARD)));
 }
+static void parts_in_turn(void)
+{
+    fy_tensor *w = fy_view(on_host(5 << 20), (4, 5 << 18)); /* 5 MiB each */
+    for (int i = 0; i < 8; i++) FY_SCOPE
+        {
+            fy_item(fy_sum(fy_to(fy_select(w, 0, i % 4), CARD))); /* HERE */
+        }
+}
 static void no_room_to_keep_it(void)
 {
     fy_tensor *w = on_host(3 << 20);
@@ -77,6 +85,7 @@ static void unchanged_data_is_sent_again(void **state)
     EXPECT({"sent-again", the_same_each_turn, 3, NULL}, {"sent-again", two_names_for_one_copy, 1, NULL},
            {"sent-again", into_the_same_buffer, 1, NULL}, {"sent-again", written_between, 0, NULL},
            {"sent-again", by_a_pointer_between, 0, NULL}, {"sent-again", changed_on_the_card, 0, NULL},
+           {"sent-again", parts_in_turn, 4, NULL}, {"sent-again", parts_in_turn, 0, "h200:capacity=22MiB"},
            {"sent-again", row_after_row, 0, NULL}, {"sent-again", no_room_to_keep_it, 0, "h200:capacity=32MiB"});
 }
 

@@ -73,9 +73,27 @@ static void sent_again(findings *f, const history *h, int i, int k)
             before->site == c->site ? "; make the copy once, before the loop" : "");
 }
 
+/* By act: bytes that were sent to its copy's card from its source so far. To keep what copy k brought until copy i
+ * would send it again takes room for all that was sent between them, too. The caller frees it. */
+static int64_t *sent_so_far(const history *h)
+{
+    int64_t *so_far = memory_zeroed((size_t)h->act_count + 1, sizeof *so_far, "the findings");
+    id_map last = {0};
+    for (int i = 0; i < h->act_count; i++) {
+        const act *c = &h->acts[i];
+        if (!is_cross(c, FY_WORD_h2d) || c->src.storage < 0 || c->dst.device <= 0) continue;
+        int *at = map_at(&last, map_mix(64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1);
+        so_far[i] = (*at >= 0 ? so_far[*at] : 0) + c->bytes;
+        *at = i;
+    }
+    map_free(&last);
+    return so_far;
+}
+
 void rule_sent_again(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
+    int64_t *so_far = sent_so_far(h);
     id_map sent = {0};
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
@@ -88,12 +106,13 @@ void rule_sent_again(findings *f, const history *h)
                              is_unchanged_since(h, c->src.storage, k, written_by, i);
             bool still_there =
                 unchanged && before->dst.storage >= 0 && written_by[before->dst.storage] == k && !before->cast;
-            if (still_there && had_room(h, c->dst.device, c->bytes)) sent_again(f, h, i, k);
+            if (still_there && had_room(h, c->dst.device, so_far[i] - so_far[k])) sent_again(f, h, i, k);
             if (c->dst.storage >= 0) *last = i;
         }
         written_now(h, i, written_by);
     }
     map_free(&sent);
+    free(so_far);
     free(written_by);
 }
 

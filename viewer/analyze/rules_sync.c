@@ -7,7 +7,11 @@
 
 #include "memory.h"
 
-enum { STEPS = 3, MIN_OVERLAP = 10000 /* ns; an event and a second stream cost less */ };
+enum {
+    STEPS = 3,
+    MIN_OVERLAP = 10000, /* ns; an event and a second stream cost less */
+    FAR = 1000           /* acts; what lies further from a copy is not searched for work to overlap with */
+};
 
 /* ---- in every step ---- */
 
@@ -198,21 +202,48 @@ static bool is_bus_copy(const act *a)
     return a->kind == FY_KIND_copy && a->why == FY_WORD_user && (a->dir == FY_WORD_h2d || a->dir == FY_WORD_d2h);
 }
 
-/* ns by which these two, issued in this order, could have overlapped but did not. */
-static int64_t missed_ns(const history *h, const act *a, const act *b)
+/* Does op read what the copy brings, or write what it takes? */
+static bool depends_on(const history *h, const act *op, const act *copy)
 {
-    const act *copy = is_bus_copy(a) ? a : b, *op = copy == a ? b : a;
-    if (!is_bus_copy(copy) || op->kind != FY_KIND_op || !a->completed || !b->completed || b->start < a->end) return 0;
-
     int dst = copy->dst.storage, src = copy->src.storage;
-    bool independent =
-        copy->dir == FY_WORD_h2d ? dst >= 0 && !act_touches(h, op, dst) : src >= 0 && !act_wrote(h, op, src);
-    if (!independent) return 0;
-    if (copy->was_async && copy->stream != op->stream)
-        return 0; /* the program uses two streams already: something orders them */
+    if (copy->dir == FY_WORD_h2d) return dst < 0 || act_touches(h, op, dst);
+    return src < 0 || act_wrote(h, op, src);
+}
 
-    int64_t one = a->end - a->start, other = b->end - b->start;
-    return one < other ? one : other;
+/* An explicit wait, or another copy: the order is intended, or the bus was busy. */
+static bool ends_search(const act *a, const act *copy)
+{
+    if (a->device != copy->device) return false;
+    if (a->kind == FY_KIND_copy) return a->dir != FY_WORD_d2d;
+    return a->kind == FY_KIND_event_wait || (a->kind == FY_KIND_sync && a->why == FY_WORD_user);
+}
+
+/* ns by which the copy, act i, could have overlapped ops queued before it (step -1) or after it (1), but did not; at
+ * most as long as the copy itself. made: the act that wrote its source; *longest: the op with the largest share. */
+static int64_t missed_ns(const history *h, int i, int step, int made, const act **longest)
+{
+    const act *copy = &h->acts[i];
+    int64_t room = copy->end - copy->start, ns = 0, most = 0, called = copy->t - copy->held;
+    for (int k = i + step, n = 0; k >= 0 && k < h->act_count && n < FAR && ns < room; k += step, n++) {
+        const act *op = &h->acts[k];
+        if (ends_search(op, copy)) break;
+        if (op->kind != FY_KIND_op || op->device != copy->device || op->thread != copy->thread) continue;
+        if (!op->completed || depends_on(h, op, copy)) break;
+        bool together = step < 0 ? op->end > copy->start : op->start < copy->end;
+        if (together || (copy->was_async && copy->stream != op->stream))
+            continue; /* two streams already: something orders them */
+        int64_t from = k < made && op->start < called ? called : op->start; /* the copy could not be called earlier */
+        if (op->end <= from) continue;
+        if (op->end - from > most) *longest = op, most = op->end - from;
+        ns += op->end - from;
+    }
+    return ns < room ? ns : room;
+}
+
+/* Short ops, such as those that fill what the program makes first, have to add up to more than one long op. */
+static bool pays(int64_t ns, const act *longest)
+{
+    return ns >= 2 * MIN_OVERLAP || (ns >= MIN_OVERLAP && longest->end - longest->start >= MIN_OVERLAP);
 }
 
 static void missed_overlap(findings *f, const history *h, int i, const act *copy, const act *op, int64_t ns)
@@ -226,35 +257,38 @@ static void missed_overlap(findings *f, const history *h, int i, const act *copy
         if (ends[k] < 0 || h->storages[ends[k]].opened >= 0)
             say_no_try(x, "the program has a raw pointer to these bytes, so the log does not tell when it needs them");
     if (x->times > 1) return;
-    say_what(x, "the copy of %s and %.40s at %s are independent, but ran one after the other%s.",
-             name_of(h, copy->src.tensor), op->name >= 0 ? h->names[op->name] : "the work",
+    bool before = op->seq < copy->seq;
+    say_what(x, "the copy of %s and the %.40s queued %s it (%s) are independent, but ran one after the other%s.",
+             name_of(h, copy->src.tensor), op->name >= 0 ? h->names[op->name] : "work", before ? "before" : "after",
              line_of(h, op->site, copy->site, line),
              copy->stream == op->stream ? ", in one stream" : ": the copy blocked the host");
-    say_fix(x, "%s%s",
-            copy->was_async ? ""
-            : copy->async   ? "use page-locked host memory, without which .non_blocking has no effect; "
-                            : "make the copy .non_blocking, with page-locked host memory; ",
-            copy->stream == op->stream ? "put it into a stream of its own, and let the work that needs it wait for an "
-                                         "event (fy_event_record, fy_event_wait)"
-                                       : "then the two streams overlap");
+    const char *memory = copy->was_async ? ""
+                         : copy->async   ? "use page-locked host memory, without which .non_blocking has no effect; "
+                                         : "make the copy .non_blocking, with host memory that is page-locked once; ";
+    if (copy->stream != op->stream) say_fix(x, "%sthen the two streams overlap", memory);
+    else
+        say_fix(x,
+                "%sput it into a stream of its own, and let the work that needs it wait for that stream "
+                "(fy_stream_wait_stream)%s",
+                memory,
+                made_its_destination(h, copy) && copy->dir == FY_WORD_h2d
+                    ? ", and say who else uses the result (fy_record_stream)"
+                    : "");
 }
 
 void rule_missed_overlap(findings *f, const history *h)
 {
-    int last[MOST_CARDS + 1];
     bool *set_up = set_up_copies(h);
-    for (int i = 0; i <= MOST_CARDS; i++) last[i] = -1;
+    int *written_by = by_storage(h);
     for (int i = 0; i < h->act_count; i++) {
-        const act *b = &h->acts[i];
-        bool waits = b->kind == FY_KIND_event_wait || (b->kind == FY_KIND_sync && b->why == FY_WORD_user);
-        if (waits && b->device >= 0) last[b->device] = -1; /* an explicit wait: the order is intended */
-        if (!act_on_card(b)) continue;
-        const act *a = last[b->device] >= 0 ? &h->acts[last[b->device]] : NULL;
-        int64_t ns = a && a->thread == b->thread ? missed_ns(h, a, b) : 0;
-        const act *copy = a && is_bus_copy(a) ? a : b;
-        bool once = set_up && set_up[act_index(h, copy)];
-        if (ns >= MIN_OVERLAP && !once) missed_overlap(f, h, i, copy, copy == a ? b : a, ns);
-        last[b->device] = i;
+        const act *copy = &h->acts[i], *op = NULL;
+        int made = is_bus_copy(copy) && copy->src.storage >= 0 ? written_by[copy->src.storage] : -1;
+        written_now(h, i, written_by);
+        if (!is_bus_copy(copy) || !copy->completed || set_up[i]) continue;
+        int64_t ns = missed_ns(h, i, -1, made, &op);
+        if (!pays(ns, op)) ns = missed_ns(h, i, 1, made, &op);
+        if (pays(ns, op)) missed_overlap(f, h, i, copy, op, ns);
     }
+    free(written_by);
     free(set_up);
 }

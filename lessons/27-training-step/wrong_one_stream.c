@@ -1,7 +1,7 @@
 // Lesson 27, your turn: the same training, in little more than half the time.
 //
 // Every value is right, and nearly every line costs something that it need not. `ferry explain`
-// tells what. Change as much as you like between the two marks.
+// tells what. Change as much as you like between the two marks. This card is small: x takes as much as it has.
 #include <ferry.h>
 #include <stdio.h>
 
@@ -24,17 +24,18 @@ int main(void)
     net->weight = fy_parameter(net, "weight", fy_given("w"));
 
     // --- your code ---
-    // Half of the steps take half of the time.
+    // The program does not wait for the batch, but the batch waits for the work of the step before.
     net->scale = fy_buffer(net, "scale", fy_given("scale"));
     fy_module_to(net, "cuda");
-    fy_tensor *all = fy_cuda(x), *wanted_all = fy_cuda(y);
+    fy_tensor *wanted_all = fy_cuda(y);
+    fy_tensor *locked = fy_pin_memory(x);
     fy_optimizer *optimizer = fy_optim_sgd(net, .lr = 0.02);
     fy_tensor *off = fy_zeros((), .device = "cuda");
 
-    FY_TIMES (step, 4) {
-        fy_tensor *batch = fy_narrow(all, 0, step % 4 * rows, rows);
-        fy_tensor *wanted = fy_narrow(wanted_all, 0, step % 4 * rows, rows);
-        fy_tensor *error = fy_sub(fy_call(net, batch), wanted);
+    FY_TIMES (step, 12) {
+        int64_t at = step % 4 * rows;
+        fy_tensor *batch = fy_to(fy_narrow(locked, 0, at, rows), "cuda", .non_blocking = true);
+        fy_tensor *error = fy_sub(fy_call(net, batch), fy_narrow(wanted_all, 0, at, rows));
         fy_zero_grad(optimizer);
         fy_backward(fy_mean(fy_mul(error, error)));
         fy_step(optimizer);
