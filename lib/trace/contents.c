@@ -52,25 +52,49 @@ static double element(const reader *c, int64_t i)
     return fy_real_at(c->dtype, c->data, c->is_rows ? i : fy_offset_of(c->layout, c->layout->ndim, i));
 }
 
+enum { BLOCK = 512 /* elements that are read at a time */ };
+
+/* Elements i, i + step ... as numbers, at most BLOCK of them; returns how many. */
+static int read_block(const reader *c, int64_t i, double to[BLOCK])
+{
+    int64_t left = (c->layout->numel - i - 1) / c->step + 1;
+    int n = left < BLOCK ? (int)left : BLOCK;
+    const float *floats = c->data;
+    if (c->is_rows && c->step == 1 && c->dtype == FY_FLOAT32)
+        for (int k = 0; k < n; k++) to[k] = (double)floats[i + k];
+    else
+        for (int k = 0; k < n; k++) to[k] = element(c, i + k * c->step);
+    return n;
+}
+
+static void add_to_summary(summary *s, double v)
+{
+    if (isnan(v)) {
+        s->nan++;
+        return;
+    }
+    s->total += v;
+    if (isinf(v)) {
+        s->inf++;
+        if (v < s->min) s->min = v;
+        if (v > s->max) s->max = v;
+        return;
+    }
+    if (v < s->from) s->from = v;
+    if (v > s->to) s->to = v;
+}
+
 static summary summarize(const reader *c)
 {
     summary s = {.min = INFINITY, .max = -INFINITY, .from = INFINITY, .to = -INFINITY};
-    for (int64_t i = 0; i < c->layout->numel; i += c->step, s.seen++) {
-        double v = element(c, i);
-        if (isnan(v)) {
-            s.nan++;
-            continue;
-        }
-        s.min = fmin(s.min, v);
-        s.max = fmax(s.max, v);
-        s.total += v;
-        if (isinf(v)) {
-            s.inf++;
-            continue;
-        }
-        s.from = fmin(s.from, v);
-        s.to = fmax(s.to, v);
+    double block[BLOCK];
+    int n;
+    for (int64_t i = 0; i < c->layout->numel; i += n * c->step, s.seen += n) {
+        n = read_block(c, i, block);
+        for (int k = 0; k < n; k++) add_to_summary(&s, block[k]);
     }
+    if (s.from < s.min) s.min = s.from;
+    if (s.to > s.max) s.max = s.to;
     return s;
 }
 
@@ -79,13 +103,16 @@ static fy_ref histogram(const reader *c, const summary *s)
 {
     int64_t finite = s->seen - s->nan - s->inf;
     double counts[MOST_BINS] = {0}, range = s->to / 2 - s->from / 2; /* halves, as the range itself may be infinite */
-    int parts = finite < 16 ? 4 : finite < MOST_BINS * MOST_BINS ? (int)ceil(sqrt((double)finite)) : MOST_BINS;
+    double block[BLOCK], from = s->from / 2;
+    int parts = finite < 16 ? 4 : finite < MOST_BINS * MOST_BINS ? (int)ceil(sqrt((double)finite)) : MOST_BINS, n;
     if (s->from >= s->to) parts = 1;
-    for (int64_t i = 0; i < c->layout->numel; i += c->step) {
-        double v = element(c, i);
-        if (!isfinite(v)) continue;
-        int part = range > 0 ? (int)((v / 2 - s->from / 2) / range * parts) : 0;
-        counts[part < parts ? part : parts - 1]++;
+    for (int64_t i = 0; i < c->layout->numel; i += n * c->step) {
+        n = read_block(c, i, block);
+        for (int k = 0; k < n; k++) {
+            if (!isfinite(block[k])) continue;
+            int part = range > 0 ? (int)((block[k] / 2 - from) / range * parts) : 0;
+            counts[part < parts ? part : parts - 1]++;
+        }
     }
     return fy_ref_bytes(counts, (size_t)parts * sizeof *counts);
 }

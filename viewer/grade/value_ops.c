@@ -47,19 +47,35 @@ static double largest_of(fy_word dtype)
 
 static bool is_real(fy_word dtype) { return epsilon_of(dtype) > 0; }
 
-element element_rounded(element e, fy_word dtype)
+typedef struct rounding { /* to a dtype, for many elements */
+    fy_word dtype;
+    double epsilon, smallest, largest;
+} rounding;
+
+static rounding rounding_to(fy_word dtype)
 {
-    if (!element_is_known(e) || fabs(e.is) + e.within > largest_of(dtype)) return unknown_element;
-    if (is_real(dtype)) {
-        e.within += epsilon_of(dtype) * (fabs(e.is) + e.within) + smallest_of(dtype);
+    return (rounding){dtype, epsilon_of(dtype), smallest_of(dtype), largest_of(dtype)};
+}
+
+static inline element rounded(element e, const rounding *to)
+{
+    if (!element_is_known(e) || fabs(e.is) + e.within > to->largest) return unknown_element;
+    if (to->epsilon > 0) {
+        e.within += to->epsilon * (fabs(e.is) + e.within) + to->smallest;
         return e;
     }
-    if (dtype == FY_WORD_bool)
+    if (to->dtype == FY_WORD_bool)
         return fabs(e.is) > e.within || e.within == 0 ? (element){e.is != 0, 0} : unknown_element;
     double whole = trunc(e.is);
     bool is_sure = e.within == 0 || (trunc(e.is - e.within) == whole && trunc(e.is + e.within) == whole);
-    if (dtype == FY_WORD_uint8 && whole < 0) is_sure = false;
+    if (to->dtype == FY_WORD_uint8 && whole < 0) is_sure = false;
     return is_sure ? (element){whole, 0} : unknown_element;
+}
+
+element element_rounded(element e, fy_word dtype)
+{
+    rounding to = rounding_to(dtype);
+    return rounded(e, &to);
 }
 
 bool element_allows(element e, double claimed, fy_word dtype)
@@ -71,9 +87,27 @@ bool element_allows(element e, double claimed, fy_word dtype)
 
 /* ---- elements ---- */
 
-/* Of an input, for element i of the result: sizes of 1 are repeated. Unknown if the shapes do not fit. */
-static element broadcast(const array *in, const array *out, int64_t i)
+/* An input, to be read element by element of the result: sizes of 1 are repeated. period: the input's elements are
+ * those of the result, or its last dimensions', again and again; 0: they are repeated otherwise. */
+typedef struct operand {
+    const array *in, *out;
+    int64_t period;
+} operand;
+
+static operand operand_of(const array *in, const array *out)
 {
+    int same = 0; /* last dimensions that are equal */
+    while (same < in->ndim && same < out->ndim && in->shape[in->ndim - 1 - same] == out->shape[out->ndim - 1 - same])
+        same++;
+    bool repeats = in->count > 0 && (in->count == 1 || same == in->ndim);
+    return (operand){in, out, repeats ? in->count : 0};
+}
+
+/* For element i of the result. Unknown if the shapes do not fit. */
+static element broadcast(operand from, int64_t i)
+{
+    const array *in = from.in, *out = from.out;
+    if (from.period) return in->at[i < from.period ? i : i % from.period];
     int64_t index = 0, step = 1;
     for (int k = 0; k < in->ndim; k++) {
         int64_t size = in->shape[in->ndim - 1 - k], of = k < out->ndim ? out->shape[out->ndim - 1 - k] : 1;
@@ -84,6 +118,9 @@ static element broadcast(const array *in, const array *out, int64_t i)
     }
     return index < in->count ? in->at[index] : unknown_element;
 }
+
+static double larger(double a, double b) { return a > b ? a : b; }
+static double smaller(double a, double b) { return a < b ? a : b; }
 
 static element unary(int op, element a, double e)
 {
@@ -117,8 +154,8 @@ static element binary(int op, element a, element b)
     case FY_OP_div:
         if (fabs(b.is) <= 2 * b.within) return unknown_element;
         return (element){a.is / b.is, (a.within + fabs(a.is / b.is) * b.within) / (fabs(b.is) - b.within)};
-    case FY_OP_maximum: return (element){fmax(a.is, b.is), fmax(a.within, b.within)};
-    case FY_OP_minimum: return (element){fmin(a.is, b.is), fmax(a.within, b.within)};
+    case FY_OP_maximum: return (element){larger(a.is, b.is), larger(a.within, b.within)};
+    case FY_OP_minimum: return (element){smaller(a.is, b.is), larger(a.within, b.within)};
     case FY_OP_threshold_backward:
         return fabs(b.is) > b.within ? (element){b.is > 0 ? a.is : 0, a.within} : unknown_element;
     default: break;
@@ -160,12 +197,14 @@ static bool is_picked(int op) { return op == FY_OP_clone || op == FY_OP_neg || o
 
 static outcome_of_op elementwise(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
 {
+    operand first = operand_of(&in[0], out), second = operand_of(&in[inputs > 1], out);
+    const rounding to = rounding_to(out->dtype);
+    const bool exact = is_real(out->dtype) && is_picked(op);
     for (int64_t i = 0; i < out->count; i++) {
-        element a = broadcast(&in[0], out, i), b = inputs > 1 ? broadcast(&in[1], out, i) : a;
+        element a = broadcast(first, i), b = inputs > 1 ? broadcast(second, i) : a;
         bool known = element_is_known(a) && element_is_known(b);
-        element r = !known ? unknown_element : inputs > 1 ? binary(op, a, b) : unary(op, a, epsilon_of(out->dtype));
-        bool exact = is_real(out->dtype) && is_picked(op);
-        out->at[i] = exact ? r : element_rounded(r, out->dtype);
+        element r = !known ? unknown_element : inputs > 1 ? binary(op, a, b) : unary(op, a, to.epsilon);
+        out->at[i] = exact ? r : rounded(r, &to);
     }
     return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
 }
@@ -174,26 +213,26 @@ static outcome_of_op elementwise(int op, const array *in, int inputs, const clai
 
 typedef enum form { ADD_S_TIMES_B, SUB_S_TIMES_B, ADD_S, S_MINUS_A, S_TIMES_A, S_OVER_A, ALL_S } form;
 
-static void form_at(form f, const array *in, const array *out, int64_t i, element *a, element *b)
+static inline void form_at(form f, const operand in[2], int64_t i, element *a, element *b)
 {
     static const element zero = {0, 0}, one = {1, 0};
-    element x = f == ALL_S ? zero : broadcast(&in[0], out, i);
+    element x = f == ALL_S ? zero : broadcast(in[0], i);
     element minus = {-x.is, x.within};
     *a = f == S_TIMES_A || f == S_OVER_A || f == ALL_S ? zero : f == S_MINUS_A ? minus : x;
     *b = f == S_TIMES_A ? x : one;
-    if (f == ADD_S_TIMES_B || f == SUB_S_TIMES_B) *b = broadcast(&in[1], out, i);
+    if (f == ADD_S_TIMES_B || f == SUB_S_TIMES_B) *b = broadcast(in[1], i);
     if (f == SUB_S_TIMES_B) b->is = -b->is;
     if (f == S_OVER_A) *b = x.is != 0 && x.within == 0 ? (element){1 / x.is, 1e-15 / fabs(x.is)} : unknown_element;
 }
 
 /* The numbers s for which every claimed element follows, narrowed to [low, high]; false: there is none. */
-static bool find_number(form f, const array *in, const claims *said, const array *out, double *low, double *high,
-                        int64_t *where)
+static inline bool find_number(form f, const operand in[2], const claims *said, const array *out, double *low,
+                               double *high, int64_t *where)
 {
     *low = -INFINITY, *high = INFINITY;
     for (int64_t i = 0; i < said->count && i < out->count; i++) {
         element a, b;
-        form_at(f, in, out, i, &a, &b);
+        form_at(f, in, i, &a, &b);
         double r = said->at[i], rest = r - a.is;
         if (!element_is_known(a) || !element_is_known(b) || !isfinite(r) || fabs(r) > largest_of(out->dtype)) continue;
         double size = fabs(a.is) + fabs(r), slack = 2 * a.within + (4 * epsilon_of(out->dtype) + 1e-14) * size;
@@ -203,34 +242,52 @@ static bool find_number(form f, const array *in, const claims *said, const array
         if (fabs(b.is) <= 4 * b.within || b.is == 0) continue;
         slack += 2 * b.within * (fabs(rest) + slack) / (fabs(b.is) - 2 * b.within);
         double s = rest / b.is, more = slack / fabs(b.is);
-        *low = fmax(*low, s - more);
-        *high = fmin(*high, s + more);
+        *low = larger(*low, s - more);
+        *high = smaller(*high, s + more);
         if (*low > *high) return false;
     }
     return true;
 }
 
-static outcome_of_op linear(form f, const array *in, const claims *said, array *out, int64_t *where)
+static inline __attribute__((always_inline)) outcome_of_op linear_as(form f, const array *inputs, const claims *said,
+                                                                     array *out, int64_t *where)
 {
     double low, high;
     bool tensors = f == ADD_S_TIMES_B || f == SUB_S_TIMES_B;
+    operand in[2] = {{0}};
+    for (int k = 0; f != ALL_S && k <= tensors; k++) in[k] = operand_of(&inputs[k], out);
     if (!find_number(f, in, said, out, &low, &high, where)) {
         element a, b; /* as if s were 1, for the message */
-        form_at(f, in, out, *where, &a, &b);
+        form_at(f, in, *where, &a, &b);
         out->at[*where] = tensors ? (element){a.is + b.is, 0} : unknown_element;
         return OP_CONTRADICTS;
     }
     if (!isfinite(low) || !isfinite(high)) return OP_UNDECIDED;
-    double s = low + (high - low) / 2, s_within = (high - low) / 2;
+    const double s = low + (high - low) / 2, s_within = (high - low) / 2;
+    const rounding to = rounding_to(out->dtype);
     for (int64_t i = 0; i < out->count; i++) {
         element a, b;
-        form_at(f, in, out, i, &a, &b);
+        form_at(f, in, i, &a, &b);
         if (!element_is_known(a) || !element_is_known(b)) continue;
         double within = a.within + fabs(s) * b.within + s_within * (fabs(b.is) + b.within);
-        out->at[i] =
-            element_rounded((element){a.is + s * b.is, within + epsilon_of(out->dtype) * fabs(a.is)}, out->dtype);
+        out->at[i] = rounded((element){a.is + s * b.is, within + to.epsilon * fabs(a.is)}, &to);
     }
     return OP_FITS;
+}
+
+/* One copy of the loops for each form. */
+static outcome_of_op linear(form f, const array *in, const claims *said, array *out, int64_t *where)
+{
+    switch (f) {
+    case ADD_S_TIMES_B: return linear_as(ADD_S_TIMES_B, in, said, out, where);
+    case SUB_S_TIMES_B: return linear_as(SUB_S_TIMES_B, in, said, out, where);
+    case ADD_S: return linear_as(ADD_S, in, said, out, where);
+    case S_MINUS_A: return linear_as(S_MINUS_A, in, said, out, where);
+    case S_TIMES_A: return linear_as(S_TIMES_A, in, said, out, where);
+    case S_OVER_A: return linear_as(S_OVER_A, in, said, out, where);
+    case ALL_S: return linear_as(ALL_S, in, said, out, where);
+    }
+    return OP_UNDECIDED;
 }
 
 static outcome_of_op with_number(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
@@ -281,8 +338,8 @@ static int64_t target_of(const array *in, unsigned dims, int64_t i)
 static element joined(int op, element r, element x)
 {
     if (!element_is_known(r) || !element_is_known(x)) return unknown_element;
-    if (op == FY_OP_max) return (element){fmax(r.is, x.is), fmax(r.within, x.within)};
-    if (op == FY_OP_min) return (element){fmin(r.is, x.is), fmax(r.within, x.within)};
+    if (op == FY_OP_max) return (element){larger(r.is, x.is), larger(r.within, x.within)};
+    if (op == FY_OP_min) return (element){smaller(r.is, x.is), larger(r.within, x.within)};
     return (element){r.is + x.is, r.within + x.within};
 }
 
@@ -328,6 +385,18 @@ static outcome_of_op reduction(int op, const array *in, const claims *said, arra
 
 /* ---- products ---- */
 
+/* sums += x times a row. An unknown factor makes a sum unknown: infinity times 0 is NaN, and neither gets finite again.
+ */
+static void add_products(element x, const element *row, int64_t n, double e, element *sums)
+{
+    double size = fabs(x.is);
+    for (int64_t j = 0; j < n; j++) {
+        double product = x.is * row[j].is, magnitude = fabs(product);
+        sums[j].is += product;
+        sums[j].within += size * row[j].within + fabs(row[j].is) * x.within + x.within * row[j].within + e * magnitude;
+    }
+}
+
 static outcome_of_op product(const array *in, const claims *said, array *out, int64_t *where)
 {
     const array *a = &in[0], *b = &in[1];
@@ -336,16 +405,12 @@ static outcome_of_op product(const array *in, const claims *said, array *out, in
         return OP_UNDECIDED;
     int64_t depth = a->shape[1], columns = b->shape[1];
     double e = epsilon_of(out->dtype) * (double)(depth + 1);
-    for (int64_t i = 0; i < out->count; i++) {
-        element r = {0, 0};
-        for (int64_t k = 0; k < depth && element_is_known(r); k++) {
-            element x = a->at[i / columns * depth + k], y = b->at[k * columns + i % columns];
-            element p = element_is_known(x) && element_is_known(y) ? binary(FY_OP_mul, x, y) : unknown_element;
-            r.is += p.is;
-            r.within += p.within + e * fabs(p.is);
-        }
-        out->at[i] = element_rounded(r, out->dtype);
-    }
+    for (int64_t i = 0; i < out->count; i++) out->at[i] = (element){0, 0};
+    for (int64_t i = 0; i < a->shape[0]; i++)
+        for (int64_t k = 0; k < depth; k++)
+            add_products(a->at[i * depth + k], &b->at[k * columns], columns, e, &out->at[i * columns]);
+    const rounding to = rounding_to(out->dtype);
+    for (int64_t i = 0; i < out->count; i++) out->at[i] = rounded(out->at[i], &to);
     return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
 }
 

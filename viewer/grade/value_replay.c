@@ -15,7 +15,7 @@
 #include "value_ops.h"
 
 /* Beyond these, values are taken as claimed: a verdict takes a moment. MOST_APART: between the results of one launch. */
-enum { MOST_OF_STORAGE = 1 << 18, MOST_ELEMENTS = 1 << 22, MOST_STEPS = 100000000, MOST_APART = 256 };
+enum { MOST_OF_STORAGE = 1 << 20, MOST_ELEMENTS = 1 << 22, MOST_STEPS = 100000000, MOST_APART = 256 };
 
 /* A storage's elements, as far as they are known. */
 typedef struct bytes {
@@ -106,6 +106,7 @@ static void index_event(walk *w, const fy_event *e)
 typedef struct handle {
     uint32_t storage;
     int64_t offset, stride[8], last; /* last: the highest place of an element */
+    bool is_rows;                    /* row-major, without gaps */
     array elements;                  /* their shape, without room */
 } handle;
 
@@ -129,12 +130,16 @@ static bool handle_of(const walk *w, uint32_t tensor, handle *h)
         if (h->elements.count > MOST_OF_STORAGE || h->last > MOST_OF_STORAGE) return false;
     }
     h->elements.ndim = n;
+    h->is_rows = true;
+    for (int64_t d = n, rows = 1; d-- > 0; rows *= h->elements.shape[d])
+        if (h->elements.shape[d] != 1 && h->stride[d] != rows) h->is_rows = false;
     return h->offset >= 0 && h->last < MOST_OF_STORAGE;
 }
 
 static int64_t place_of(const handle *h, int64_t i)
 {
     int64_t at = h->offset;
+    if (h->is_rows) return at + i;
     for (int d = h->elements.ndim - 1; d >= 0; d--) {
         at += i % h->elements.shape[d] * h->stride[d];
         i /= h->elements.shape[d];
@@ -170,9 +175,11 @@ static array read_array(walk *w, const handle *h, uint32_t version)
 {
     array a = h->elements;
     bytes *b = bytes_of(w, h);
-    a.at = memory_zeroed((size_t)a.count + 1, sizeof *a.at, "grading");
+    a.at = memory_realloc(NULL, (size_t)a.count + 1, sizeof *a.at, "grading");
     if (b && b->version != version) forget(b), b->version = version;
-    for (int64_t i = 0; i < a.count; i++) a.at[i] = b ? b->at[place_of(h, i)] : unknown_element;
+    if (b && h->is_rows && a.count) memcpy(a.at, b->at + h->offset, (size_t)a.count * sizeof *a.at);
+    else
+        for (int64_t i = 0; i < a.count; i++) a.at[i] = b ? b->at[place_of(h, i)] : unknown_element;
     return a;
 }
 
@@ -182,7 +189,9 @@ static void write_array(walk *w, const handle *h, const array *a, uint32_t versi
     if (!b) return;
     if (b->version + 1 != version && b->version != version) forget(b);
     b->version = version;
-    for (int64_t i = 0; i < a->count; i++) b->at[place_of(h, i)] = a->at[i];
+    if (h->is_rows && a->count) memcpy(b->at + h->offset, a->at, (size_t)a->count * sizeof *a->at);
+    else
+        for (int64_t i = 0; i < a->count; i++) b->at[place_of(h, i)] = a->at[i];
 }
 
 /* ---- claims ---- */
@@ -237,8 +246,10 @@ static bool summary_fits(const array *a, const fy_ev_values *is)
     if (is->count != a->count || is->seen != a->count || !a->count) return true;
     for (int64_t i = 0; i < a->count; i++) {
         if (!element_is_known(a->at[i])) return true;
-        low = (element){fmin(low.is, a->at[i].is), fmax(low.within, a->at[i].within)};
-        high = (element){fmax(high.is, a->at[i].is), fmax(high.within, a->at[i].within)};
+        element x = a->at[i];
+        if (x.is < low.is) low.is = x.is;
+        if (x.is > high.is) high.is = x.is;
+        if (x.within > low.within) low.within = high.within = x.within;
     }
     return is->nan == 0 && element_allows(low, is->min, a->dtype) && element_allows(high, is->max, a->dtype);
 }
