@@ -241,14 +241,23 @@ static int predict(const command *c, const lesson_env *s, const lesson *l, optio
     if (!take_guesses(c, l, o, guesses)) return USAGE_ERROR;
     run_with.grade = false;
     run(&run_with, &out);
-    questions_answer(l, out.log_fd, answers);
-    bool ran = out.end == RUN_PASSED || out.end == RUN_FAILED; /* an example may end with the error that it shows */
+    char why[1024];
+    bool told = questions_answered(l, &out, answers, why, sizeof why);
     if (!o->json) narrate(out.log_fd);
-    if (!ran) report(stdout, l, &out);
-    else if (!o->json) print_output(stdout, &out, out.kept);
-    if (ran) tell_answers(l, guesses, answers, o->json);
+    if (told && !o->json) print_output(stdout, &out, out.kept);
+    if (told) tell_answers(l, guesses, answers, o->json);
+    else if (out.end != RUN_PASSED && !o->json) report(stdout, l, &out);
+    if (!told) {
+        fy_text words = {0};
+        fy_text_printf(&words, "your answers are not judged: %s%s", why,
+                       out.end == RUN_ENVIRONMENT_ERROR ? ""
+                                                        : "; this is not your mistake: tell whoever wrote the lesson");
+        if (words.lost) memory_fail("a message");
+        command_error(words.data);
+        free(words.data);
+    }
     outcome_free(&out);
-    return ran ? FINE : NOT_PASSED;
+    return told ? FINE : NOT_PASSED;
 }
 
 int command_predict(const command *c, int argc, char **argv)

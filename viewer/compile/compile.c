@@ -72,6 +72,16 @@ static bool prepare(const compile_options *o, diagnosis *d)
     return false;
 }
 
+/* What the compiler or the linker says when the machine, not the file, is the reason; NULL: none of it. */
+static const char *trouble_of_machine(const char *output)
+{
+    static const char *const words[] = {"No space left on device", "Cannot allocate memory", "Too many open files",
+                                        "File too large",          "Disk quota exceeded",    "Input/output error"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(output, words[i])) return words[i];
+    return NULL;
+}
+
 static compile_end conclude(const compile_options *o, const child_result *r, const char *source, const char *header,
                             diagnosis *d)
 {
@@ -84,7 +94,10 @@ static compile_end conclude(const compile_options *o, const child_result *r, con
     }
     if (r->end == CHILD_EXITED) {
         diagnose(d, o->name, source, r->output, header);
-        return COMPILE_REFUSED;
+        const char *trouble = d->line > 0 ? NULL : trouble_of_machine(r->output);
+        if (!trouble) return COMPILE_REFUSED;
+        return broken(d, "the compiler could not build", o->name, trouble,
+                      "free space on the disks of my/ and of temporary files, then grade again");
     }
     char words[256], hint[256];
     child_describe(r, &none, words, sizeof words, hint, sizeof hint);

@@ -212,11 +212,9 @@ bool picture_write(FILE *out, feed *f, const char *label, const char *kind, long
 {
     char path[PATH_ROOM], folder[PATH_ROOM], page_path[PATH_ROOM + 16], profile[PATH_ROOM + 64], url[PATH_ROOM + 128];
     fy_text page = {0};
-    const char *temporary = getenv("TMPDIR");
     *err = '\0';
     if (!choose_browser(browser, path, err, room)) return false;
-    snprintf(folder, sizeof folder, "%s/ferry-picture-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder))
+    if (!folder_temporary("ferry-picture", folder))
         return snprintf(err, room, "cannot make a folder %s: %s; set TMPDIR to another folder", folder,
                         strerror(errno)),
                false;

@@ -43,6 +43,13 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
+bool folder_temporary(const char *name, char out[PATH_ROOM])
+{
+    const char *asked = getenv("TMPDIR");
+    snprintf(out, PATH_ROOM, "%.2900s/%.40s-XXXXXX", asked && *asked == '/' ? asked : "/tmp", name);
+    return mkdtemp(out) != NULL;
+}
+
 void folder_remove(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 char *file_read(const char *path, size_t *size)

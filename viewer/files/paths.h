@@ -30,6 +30,8 @@ bool paths_find(home *h, char *err, size_t room);
 bool folder_make(const char *path);
 bool folder_exists(const char *path);
 void folder_remove(const char *path); /* with all that is in it */
+/* Makes NAME-XXXXXX in $TMPDIR, else in /tmp; false with errno set, and out is what could not be made. */
+bool folder_temporary(const char *name, char out[PATH_ROOM]);
 /* The whole file plus a NUL that size does not count; the caller frees it. NULL with errno set on failure. */
 char *file_read(const char *path, size_t *size);
 /* Replaces the file atomically, by renaming a temporary one. Of a symbolic link, the target is replaced; a

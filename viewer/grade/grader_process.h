@@ -12,6 +12,7 @@ typedef struct judgement {
     char trouble[512]; /* why it was not graded, for the learner */
     long long events;  /* in the log, without the verdict's */
     int last_line;     /* of the last event that has a line; -1: none */
+    int64_t last_seq;  /* of that event; -1: none */
     struct {           /* the last `error` event; code "": none */
         char code[48], message[512], hint[512];
         int line;

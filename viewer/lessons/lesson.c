@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,24 +74,70 @@ static cJSON *read_json(const char *path, char *err, size_t room)
     return json;
 }
 
-static void read_questions(lesson *l, const cJSON *json)
+/* Keeps the first mistake. */
+__attribute__((format(printf, 2, 3))) static void note_mistake(lesson *l, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!*l->mistake) vsnprintf(l->mistake, sizeof l->mistake, format, args);
+    va_end(args);
+}
+
+static bool are_texts(const cJSON *list)
 {
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "predict"))
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item)) return false;
+    }
+    return cJSON_IsArray(list);
+}
+
+static void read_questions(lesson *l, const cJSON *json)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "predict"), *item;
+    if (cJSON_GetArraySize(list) > LESSON_QUESTIONS)
+        note_mistake(l, "\"predict\" has %d questions: ask at most %d", cJSON_GetArraySize(list), LESSON_QUESTIONS);
+    cJSON_ArrayForEach(item, list)
     {
         if (l->question_count == LESSON_QUESTIONS) return;
         lesson_question *q = &l->questions[l->question_count++];
         q->ask = text_of(item, "ask");
         q->fact = text_of(item, "fact");
         q->choice_count = texts_of(item, "choices", q->choices, QUESTION_CHOICES);
+        if (strstr(q->ask, "answer:") || strstr(q->ask, "*/") || strchr(q->ask, '\n'))
+            note_mistake(
+                l,
+                "question %d of \"predict\" has \"answer:\", \"*/\" or a line end in it, which end it on a sheet: "
+                "use other words",
+                l->question_count);
     }
+}
+
+static void check_place(lesson *l, const cJSON *item, int n)
+{
+    const cJSON *text = cJSON_GetObjectItemCaseSensitive(item, "text"),
+                *to = cJSON_GetObjectItemCaseSensitive(item, "to");
+    int others = cJSON_GetArraySize(to);
+    if (!cJSON_IsString(text) || !*text->valuestring)
+        note_mistake(l, "place %d of \"vary\" needs \"text\", some text of demo.c", n);
+    else if (!are_texts(to) || !others)
+        note_mistake(l, "place %d of \"vary\" needs \"to\", a list of other texts, as [\"(8, 4)\", \"(16, 4)\"]", n);
+    else if (others > PLACE_TEXTS)
+        note_mistake(l, "place %d of \"vary\" has %d texts in \"to\": give at most %d", n, others, PLACE_TEXTS);
 }
 
 static void read_places(lesson *l, const cJSON *json)
 {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "vary"))
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "vary"), *item;
+    int n = 0;
+    if (list && !cJSON_IsArray(list))
+        note_mistake(l, "\"vary\" must be a list of places, as [{\"text\": \"(4, 4)\", \"to\": [\"(8, 4)\"]}]");
+    if (cJSON_IsArray(list) && cJSON_GetArraySize(list) > LESSON_PLACES)
+        note_mistake(l, "\"vary\" has %d places: give at most %d", cJSON_GetArraySize(list), LESSON_PLACES);
+    cJSON_ArrayForEach(item, list)
     {
+        check_place(l, item, ++n);
         lesson_place p = {.text = text_of(item, "text")};
         p.to_count = texts_of(item, "to", p.to, PLACE_TEXTS);
         if (l->place_count < LESSON_PLACES && *p.text) l->places[l->place_count++] = p;

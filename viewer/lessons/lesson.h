@@ -39,6 +39,7 @@ typedef struct lesson {
     int question_count;
     lesson_place places[LESSON_PLACES];
     int place_count;
+    char mistake[320]; /* in "predict" or "vary" of its lesson.json, and how to mend it; "": none */
 } lesson;
 
 typedef struct catalogue {

@@ -69,6 +69,8 @@ cJSON *outcome_json(const outcome *out)
     add_number_or_null(json, "line", out->line);
     add_number_or_null(json, "seq", out->seq);
     json_text(json, "event", out->event, strlen(out->event));
+    json_text(json, "expected", out->expected, strlen(out->expected));
+    json_text(json, "got", out->got, strlen(out->got));
     cJSON *checks = cJSON_AddArrayToObject(json, "checks");
     int n = out->graded ? out->verdict.checks : 0;
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) cJSON_AddItemToArray(checks, check_json(&out->verdict.check[i]));

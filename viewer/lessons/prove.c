@@ -218,6 +218,10 @@ static void prove_variants(proof *p)
     char name[64];
     run_options o = example_run(p);
     o.varied = true;
+    if (*p->first->mistake) {
+        say(p, false, "lesson.json: %s", p->first->mistake);
+        return;
+    }
     for (int i = 0; holds && i < count; i++) {
         outcome out;
         o.variant = example_variant_of(p->first, (uint64_t)i);
@@ -281,17 +285,17 @@ static void prove_programs(proof *p)
 
 bool prove(const home *h, const lesson *l, double seconds, FILE *to)
 {
-    char folder[] = "/tmp/ferry-prove-XXXXXX", object[OWN_CHECK_ROOM], err[3000] = "";
+    char folder[PATH_ROOM] = "", object[OWN_CHECK_ROOM], err[3000] = "";
     proof p = {.home = *h, .first = l, .second = *l, .seconds = seconds, .to = to, .holds = true};
     if (*l->given2) p.second.given = l->given2;
     fprintf(to, "%s\n", l->id);
     p.facts = read_facts(h, l);
     if (*h->own && !own_check_build(h, l->id, object, err, sizeof err)) say(&p, false, "%s", err);
-    else if (!mkdtemp(folder))
+    else if (!folder_temporary("ferry-prove", folder))
         say(&p, false, "cannot make the folder %s: %s; free disk space", folder, strerror(errno));
     else if (!lay_out(&p, folder)) say(&p, false, "cannot make folders in %s: %s", folder, strerror(errno));
     else prove_programs(&p);
-    if (folder_exists(folder)) folder_remove(folder);
+    folder_remove(folder);
     cJSON_Delete(p.facts);
     fflush(to);
     return p.holds;

@@ -48,6 +48,22 @@ void questions_answer(const lesson *l, int log_fd, question_answer answers[LESSO
     log_facts_free(facts);
 }
 
+bool questions_answered(const lesson *l, const outcome *out, question_answer answers[LESSON_QUESTIONS], char *why,
+                        size_t room)
+{
+    if (out->end != RUN_PASSED && (out->end != RUN_FAILED || !out->stopped)) {
+        snprintf(why, room, "the example did not run to its end: %.600s", out->message);
+        return false;
+    }
+    questions_answer(l, out->log_fd, answers);
+    for (int i = 0; i < l->question_count; i++) {
+        if (answers[i].answer != NO_ANSWER) continue;
+        snprintf(why, room, "the example's run does not tell: %.200s", l->questions[i].ask);
+        return false;
+    }
+    return true;
+}
+
 long question_guess(const lesson_question *q, const char *words)
 {
     char *end;

@@ -3,6 +3,7 @@
 #define FERRY_QUESTIONS_H
 
 #include "lesson.h"
+#include "run.h"
 
 enum { NO_ANSWER = -1 };
 
@@ -14,6 +15,11 @@ typedef struct question_answer {
 
 /* answers[i] of question i, from the log of the example's finished run, which is borrowed. */
 void questions_answer(const lesson *l, int log_fd, question_answer answers[LESSON_QUESTIONS]);
+
+/* The same, of a run of the example that can be believed: it came to its end, or to the error that it is there to show.
+ * Half a log would call right answers wrong. False, with the reason in why. */
+bool questions_answered(const lesson *l, const outcome *out, question_answer answers[LESSON_QUESTIONS], char *why,
+                        size_t room);
 
 /* An answer in the user's words: a number, or a choice or its number. NO_ANSWER: neither. */
 long question_guess(const lesson_question *q, const char *words);

@@ -68,19 +68,16 @@ static void print_checks(FILE *to, paint p, const outcome *out)
         if (print_count(to, &v->check[i], first)) first = false;
 }
 
-/* my/01-where-am-i.c:14: message, the source line, then expected and actual values. */
+/* my/01-where-am-i.c:14: message, the source line, expected and actual values, the line of the log that shows it. */
 static void print_message(FILE *to, paint p, const outcome *out)
 {
-    const struct verdict_check *failed = out->graded ? verdict_failure(&out->verdict) : NULL;
     fputs("\n  ", to);
     if (out->line > 0) fprintf(to, "%s:%d: ", out->file, out->line);
     fprintf(to, "%s%s%s\n", out->end == RUN_PASSED ? p.good : p.bad, out->message, p.plain);
     if (*out->source) fprintf(to, "      %s%s%s\n", p.dim, out->source, p.plain);
-    if (!failed || out->end != RUN_FAILED || out->stopped) return;
-    if (*failed->expected) fprintf(to, "  expected  %s\n", failed->expected);
-    if (*failed->got) fprintf(to, "  got       %s\n", failed->got);
-    if (*out->event) fprintf(to, "  event %-3" PRId64 " %s\n", failed->seq, out->event);
-    else if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
+    if (*out->expected) fprintf(to, "  expected  %s\n", out->expected);
+    if (*out->got) fprintf(to, "  got       %s\n", out->got);
+    if (*out->expected && out->seq >= 0) fprintf(to, "  event %-3" PRId64 " %s\n", out->seq, out->event);
 }
 
 /* The learner's own best runs; the mark says which of them this run is. */

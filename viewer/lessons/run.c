@@ -9,18 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "compile.h"
+#include "event_quote.h"
 #include "memory.h"
-#include "narrate.h"
 #include "own_check.h"
 #include "progress.h"
 #include "settings.h"
 #include "source_check.h"
 
 #define SET(field, ...) snprintf(out->field, sizeof out->field, __VA_ARGS__)
+
+enum { LEAST_FREE = 1 << 20 /* bytes */ };
 
 static const char of_the_teacher[] = "this is not your mistake: whoever wrote the lesson has to mend its check.c";
 
@@ -126,6 +129,13 @@ static bool build_own_check(const run_options *o, char object[OWN_CHECK_ROOM], o
     return false;
 }
 
+/* A log that found no room tells less than the program did, and what is judged by it would be wrong. */
+static bool disk_is_full(int log_fd)
+{
+    struct statvfs disk;
+    return fstatvfs(log_fd, &disk) == 0 && disk.f_blocks && disk.f_bavail < LEAST_FREE / disk.f_frsize;
+}
+
 /* False, with out filled in, if the program could not run or was cancelled. report: announce its log to the pages. */
 static bool attempt_run(const run_options *o, const char *program, attempt *a, bool report, outcome *out)
 {
@@ -145,7 +155,11 @@ static bool attempt_run(const run_options *o, const char *program, attempt *a, b
     }
     judge(a->log_fd, is_graded(o) ? o->lesson->id : NULL, *o->home->own ? own_check : NULL, a->seed, a->given,
           is_real() ? NULL : o->lesson->card, &a->judgement);
-    return true;
+    if ((a->judgement.judged && a->judgement.verdict.pass) || !disk_is_full(a->log_fd)) return true;
+    out->end = RUN_ENVIRONMENT_ERROR;
+    SET(message, "the disk of the event log is full, so the log may be incomplete");
+    SET(hint, "free some space there, or name a folder on another disk with XDG_STATE_HOME, then grade again");
+    return false;
 }
 
 /* ---- the message ------------------------------------------------------------------------------------- */
@@ -165,20 +179,43 @@ static void quote_line(const run_options *o, outcome *out)
 static void quote_event(const attempt *a, outcome *out)
 {
     char err[256];
-    fy_text line = {0};
     fy_log *log = out->seq >= 0 && a->log_fd >= 0 ? fy_log_open(a->log_fd, err, sizeof err) : NULL;
     if (!log) return;
     fy_log_writer_died(log);
-    fy_narrate_event(log, (uint64_t)out->seq, &line);
-    fy_text_add(&line, "", 1);
-    size_t n = 0;
-    for (const char *at = line.data; at && *at && n + 1 < sizeof out->event; at++) { /* its columns closed up */
-        bool is_gap = at[0] == ' ' && (n == 0 || (n > 1 && out->event[n - 1] == ' ' && out->event[n - 2] == ' '));
-        if (!is_gap) out->event[n++] = *at;
-    }
-    out->event[n] = '\0';
-    free(line.data);
+    event_quote(log, (uint64_t)out->seq, out->event, sizeof out->event);
     fy_log_close(log);
+}
+
+/* How the program ended, beside "exit status 0". */
+static void describe_status(const child_result *child, outcome *out)
+{
+    SET(expected, "exit status 0");
+    if (child->end == CHILD_EXITED) SET(got, "exit status %d", child->code);
+    else if (child->end == CHILD_SIGNALLED) SET(got, "a crash: signal %d", child->code);
+    else SET(got, "stopped before its end");
+}
+
+/* What was expected and what came, and the event that shows it: the failed check's, as on the page. */
+static void describe_difference(const attempt *a, outcome *out)
+{
+    const judgement *j = &a->judgement;
+    const struct verdict_check *failed = j->judged ? verdict_failure(&j->verdict) : NULL;
+    /* Where something stopped the program, "answered" only says that there is no answer. */
+    bool says_why = failed && !(out->unfinished && !strcmp(failed->name, "answered"));
+    if (says_why && (!out->unfinished || out->stopped)) {
+        SET(expected, "%s", failed->expected);
+        SET(got, "%s", failed->got);
+    } else if (out->stopped) {
+        SET(expected, "no call that fails");
+        SET(got, "a call that failed (%s)", j->error.code);
+    } else if (out->unfinished) {
+        describe_status(&a->child, out);
+    } else {
+        SET(expected, "the whole log of the run");
+        SET(got, "a log that was truncated or overwritten");
+    }
+    if (failed && failed->seq >= 0) out->seq = failed->seq;
+    else if (out->seq < 0 && out->unfinished) out->seq = *j->error.code ? j->error.seq : j->last_seq;
 }
 
 /* The program did not exit with status 0. A logged error event explains more than the exit status does. */
@@ -216,6 +253,7 @@ static void describe_end(const run_options *o, const attempt *a, outcome *out)
 static void describe_attempt(const run_options *o, const attempt *a, outcome *out)
 {
     const judgement *j = &a->judgement;
+    out->ran = true;
     out->seed = a->seed;
     out->graded = j->judged;
     if (j->judged) out->verdict = j->verdict;
@@ -245,6 +283,7 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
         out->end = RUN_PASSED;
         SET(message, "the program ran to its end: %lld events", j->events);
     }
+    if (out->end == RUN_FAILED && is_graded(o)) describe_difference(a, out);
     quote_line(o, out);
     quote_event(a, out);
 }
@@ -348,9 +387,9 @@ static void run_own_demo(const run_options *o, outcome *out)
 static void run_variant(const run_options *o, outcome *out)
 {
     home build, start_in;
-    char folder[] = "/tmp/ferry-example-XXXXXX";
-    bool made = mkdtemp(folder);
-    if (!made) SET(message, "cannot make the folder %s: %s; free disk space", folder, strerror(errno));
+    char folder[PATH_ROOM];
+    bool made = folder_temporary("ferry-example", folder);
+    if (!made) SET(message, "cannot make the folder %.800s: %s; free disk space", folder, strerror(errno));
     if (made && example_variant_homes(o->home, o->lesson, &o->variant, folder, &build, &start_in, out->message,
                                       sizeof out->message))
         build_and_run_demo(o, &build, &start_in, out);

@@ -45,16 +45,20 @@ typedef enum run_end {
 
 typedef struct outcome {
     run_end end;
-    char file[256];      /* "my/01-where-am-i.c" */
-    char message[1024];  /* a sentence or two */
-    char hint[640];      /* what to do next; may be "" */
-    char source[240];    /* text of the line; may be "" */
-    int line;            /* -1: none */
-    int64_t seq;         /* of the event; -1: none */
-    char event[400];     /* what the log tells of it, in a line; "": nothing */
+    char file[256];     /* "my/01-where-am-i.c" */
+    char message[1024]; /* a sentence or two */
+    char hint[640];     /* what to do next; may be "" */
+    char source[240];   /* text of the line; may be "" */
+    int line;           /* -1: none */
+    int64_t seq;        /* of the event; -1: none */
+    char event[400];    /* what the log tells of it, in a line; "": nothing */
+    char expected[256]; /* of a graded run that failed; else "" */
+    char got[256];
     diagnosis diagnosis; /* of the compilation: the error, or the first warning */
+    bool ran;            /* the program did: what failed after that is no failure of the machine */
     bool graded, second; /* second: the message describes the run with other inputs */
     bool unfinished;     /* a signal, a limit or an exit status other than 0 ended the program */
+    bool untouched;      /* it is the lesson's starter, which earns nothing */
     bool stopped;        /* by a failed Ferry call, which the message describes; the hint is the fix */
     verdict verdict;
     board board;          /* of a run that passed: the learner's own best; empty: the lesson has none */
