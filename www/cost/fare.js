@@ -45,7 +45,7 @@ function farePlot(poke) {
     latency: slider('Latency', [1, 7], 0.02, (v) => units.time(10 ** v)),
   };
   const form = make('div', { className: 'sliders' }, ...Object.values(sliders).map((one) => one.root), back);
-  const plot = make('div', {}, canvas, told, form, half, listed);
+  const plot = make('div', { hidden: true }, canvas, told, form, half, listed);
   const root = make('figure', { className: 'fare' }, plot, later);
   root.setAttribute('aria-label', 'What a copy costs: latency + bytes / bandwidth');
 

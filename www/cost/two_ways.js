@@ -32,7 +32,7 @@ function plot(kind) {
   const later = make('p', { className: 'small', textContent: kind.later });
   const source = make('p', { className: 'small' });
   const slider = make('label', {}, make('span', { textContent: kind.counted }), input, value);
-  const shown = make('div', {}, bars, told, make('div', { className: 'sliders' }, slider), source);
+  const shown = make('div', { hidden: true }, bars, told, make('div', { className: 'sliders' }, slider), source);
   const root = make('figure', { className: 'fare' }, shown, later);
   root.setAttribute('aria-label', kind.label);
   let measured = null;
