@@ -7,9 +7,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "alike.h"
 #include "class_rows.h"
 #include "learner_folder.h"
 #include "student_seed.h"
@@ -37,6 +41,17 @@ static void new_class(const char *name)
 {
     snprintf(folder, sizeof folder, "%s/%s", learner_folder, name);
     assert_true(folder_make(folder));
+}
+
+/* Files and folders in a folder. */
+static int entries_of(const char *path)
+{
+    int n = 0;
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (const struct dirent *e; (e = readdir(dir));) n += e->d_name[0] != '.';
+    closedir(dir);
+    return n;
 }
 
 static void expect(const char *arguments, int status, const char *part)
@@ -192,13 +207,19 @@ static void shards_join_into_the_whole_table(void **state)
     expect("--jobs 0", 2, "invalid value");
 }
 
+static void write_secret(const char *path, const char *text)
+{
+    assert_true(file_write(path, text, strlen(text)));
+    assert_int_equal(chmod(path, 0600), 0);
+}
+
 static void seeds_are_each_students_own(void **state)
 {
     (void)state;
     class_secret open = {{0, 0}}, closed;
     char path[PATH_ROOM], err[PATH_ROOM + 256], out[PATH_ROOM * 2];
     snprintf(path, sizeof path, "%s/secret", learner_folder);
-    assert_true(file_write(path, "a secret of the teacher", 23));
+    write_secret(path, "a secret of the teacher");
     assert_true(class_secret_open(&closed, path, err, sizeof err));
     uint64_t ada = student_seed(&closed, "ada", ONE, 1);
     assert_true(ada > 0 && ada < UINT64_C(1) << 53);
@@ -207,7 +228,7 @@ static void seeds_are_each_students_own(void **state)
     assert_true(ada != student_seed(&closed, "ada", TWO, 1));
     assert_true(ada != student_seed(&closed, "ada", ONE, 2));
     assert_true(ada != student_seed(&open, "ada", ONE, 1));
-    assert_true(file_write(path, "short", 5));
+    write_secret(path, "short");
     assert_false(class_secret_open(&closed, path, err, sizeof err));
     assert_non_null(strstr(err, "has 5 bytes; make one that cannot be guessed"));
     /* Numbers read off a run with the seed that everybody sees are wrong with one's own. */
@@ -215,8 +236,10 @@ static void seeds_are_each_students_own(void **state)
     hand_in("ada", ONE, "solution.c");
     snprintf(out, sizeof out, "--csv %s/secret.csv --secret %s", learner_folder, path);
     expect(out, 1, "has 5 bytes");
-    assert_true(file_write(path, "a secret of the teacher", 23));
+    write_secret(path, "a secret of the teacher");
     expect(out, 0, "1 passed");
+    assert_int_equal(chmod(path, 0644), 0); /* root's submissions run as other users, who could read it */
+    if (geteuid() == 0) expect(out, 1, "can be read by every program that is graded: chmod 600 ");
 }
 
 /* Computed with another implementation, which gives the published a129ca6149be45e5 for its key and message. */
@@ -239,9 +262,207 @@ static void submissions_run_as_another_user_where_possible(void **state)
     char out[PATH_ROOM + 64];
     snprintf(out, sizeof out, "--csv %s/user.csv", learner_folder);
     bool root = geteuid() == 0;
-    expect(out, 0, root ? "it runs as another user (nobody), who cannot gain rights" : "it runs as you: only root");
+    expect(out, 0, root ? "it runs as a user of its own" : "it runs as you: only root");
     char *rows = table("user.csv");
     assert_non_null(strstr(rows, "the program ended with exit status 4"));
+    free(rows);
+}
+
+/* It signals every process that it may, for as long as the other one runs. */
+static void submissions_cannot_reach_each_other(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) skip(); /* they run as the caller */
+    new_class("reach");
+    hand_in("ada", ONE,
+            "#include <signal.h>\n#include <unistd.h>\nint main(void)\n{\n"
+            "    for (int i = 0; i < 20; i++) {\n        kill(-1, SIGKILL);\n        usleep(100000);\n    }\n    "
+            "return 7;\n}\n");
+    char *solution = file_read("lessons/" ONE "/solution.c", NULL), *body = strstr(solution, "    fy_tensor"),
+         late[8192];
+    snprintf(late, sizeof late, "#include <unistd.h>\n%.*s    sleep(1);\n%s", (int)(body - solution), solution, body);
+    hand_in("bob", ONE, late);
+    free(solution);
+    char out[PATH_ROOM + 64];
+    snprintf(out, sizeof out, "--csv %s/reach.csv --jobs 2", learner_folder);
+    expect(out, 0, "2 submissions graded, 1 passed");
+}
+
+/* What the machine did is no result: nobody gets a 0 for it, and the next run grades the rest. */
+static void a_failure_of_the_machine_is_no_result(void **state)
+{
+    (void)state;
+    new_class("machine");
+    hand_in("ada", ONE, "solution.c");
+    hand_in("bob", ONE, "int main(");
+    char out[PATH_ROOM + 64];
+    snprintf(out, sizeof out, "--csv %s/machine.csv", learner_folder);
+    setenv("CC", "no-such-compiler", 1);
+    expect(out, 1, "2 submissions are not graded, as the machine failed: ");
+    unsetenv("CC");
+    char *rows = table("machine.csv");
+    assert_string_equal(rows, class_header);
+    free(rows);
+    expect(out, 0, "2 submissions graded, 1 passed");
+}
+
+static void a_linked_folder_is_not_read(void **state)
+{
+    (void)state;
+    new_class("linked");
+    hand_in("bob", ONE, "solution.c");
+    hand_in("ada", TWO, "solution.c");
+    char path[PATH_ROOM], out[PATH_ROOM + 64];
+    snprintf(path, sizeof path, "%.2000s/ada/my", folder);
+    assert_int_equal(symlink("../bob", path), 0);
+    snprintf(out, sizeof out, "--csv %s/linked.csv", learner_folder);
+    expect(out, 0, "4 submissions graded, 2 passed");
+    char *rows = table("linked.csv");
+    assert_non_null(strstr(rows, "\nada," ONE ",submitted,0,,0,no file was handed in\n"));
+    free(rows);
+}
+
+static void a_huge_file_is_refused_unread(void **state)
+{
+    (void)state;
+    new_class("huge");
+    hand_in("ada", ONE, "solution.c");
+    hand_in("bob", ONE, "solution.c");
+    char path[PATH_ROOM], out[PATH_ROOM + 64];
+    snprintf(path, sizeof path, "%.2000s/ada/" ONE ".c", folder);
+    assert_int_equal(truncate(path, (off_t)6 << 30), 0);
+    snprintf(out, sizeof out, "--csv %s/huge.csv", learner_folder);
+    expect(out, 0, "2 submissions graded, 1 passed");
+    char *rows = table("huge.csv");
+    assert_non_null(strstr(rows, "the file has 6442450944 bytes, and at most 1048576 are read"));
+    free(rows);
+}
+
+static void programs_are_alike_whatever_their_names(void **state)
+{
+    (void)state;
+    char *a = alike_form(
+             "int main(void)\n{\n    fy_tensor *sum = fy_add(x, y); // mine\n    fy_print(sum, .device = 1);\n}\n"),
+         *b = alike_form("int main(void) { fy_tensor *s=fy_add(x,y); /* \"not mine\" */ fy_print(s, .device = 1); }"),
+         *c = alike_form("int main(void) { fy_tensor *s=fy_add(y,x); fy_print(s, .device = 1); }"),
+         *d = alike_form("int main(void) { fy_tensor *s=fy_add(x,y); fy_print(s, .dtype = 1); }");
+    assert_string_equal(a, b);
+    assert_string_equal(b, c); /* the order in which names come is all that is left of them */
+    assert_string_not_equal(b, d);
+    free(a), free(b), free(c), free(d);
+
+    new_class("alike");
+    hand_in("ada", TWO, "wrong_twice.c");
+    char *copy = file_read("lessons/" TWO "/wrong_twice.c", NULL), *body = strstr(copy, "#include"), text[4096];
+    snprintf(text, sizeof text, "// all my own work\n%s", body);
+    hand_in("bob", TWO, text);
+    free(copy);
+    hand_in("cyd", TWO, "solution.c");
+    hand_in("dan", TWO, "starter.c");
+    hand_in("eve", TWO, "starter.c");
+    hand_in("fay", "2-To-returns", "int x;");
+    char out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3];
+    snprintf(out, sizeof out, "--csv %s/alike.csv", learner_folder);
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_non_null(strstr(printed, "\n  " TWO ": ada, bob\n"));
+    assert_non_null(strstr(printed, "\n  " TWO ", as the solution: cyd\n"));
+    assert_null(strstr(printed, "dan, eve"));
+    assert_non_null(strstr(printed, "\n  fay/2-To-returns.c (meant: " TWO ".c?)\n"));
+    free(printed);
+}
+
+static void a_starter_that_nobody_touched_earns_nothing(void **state)
+{
+    (void)state;
+    new_class("untouched");
+    char *starter = file_read("lessons/" TWO "/starter.c", NULL), *body = strstr(starter, "#include"), text[4096];
+    char *unused = strstr(body, "    fy_to(mat2, \"cuda\");\n");
+    assert_non_null(unused);
+    snprintf(text, sizeof text, "// I tried\n%s", body);
+    hand_in("ada", TWO, text);
+    snprintf(text, sizeof text, "%.*s%s", (int)(unused - body), body, strchr(unused, '\n') + 1);
+    hand_in("bob", TWO, text);
+    free(starter);
+    char out[PATH_ROOM + 64];
+    snprintf(out, sizeof out, "--csv %s/untouched.csv", learner_folder);
+    expect(out, 0, "2 submissions graded, 0 passed");
+    char *rows = table("untouched.csv");
+    assert_non_null(strstr(rows, "ada," TWO ",changed,0,,0,\"the program is the starter, comments and names"));
+    assert_non_null(strstr(rows, "ada," TWO ",right-numbers,0,"));
+    assert_non_null(strstr(rows, "ada," TWO ",total,0,,10,failed\n"));
+    assert_null(strstr(rows, "bob," TWO ",changed"));
+    assert_non_null(strstr(rows, "bob," TWO ",right-numbers,1,"));
+    free(rows);
+}
+
+static void a_table_has_one_writer(void **state)
+{
+    (void)state;
+    new_class("twice");
+    hand_in("ada", ONE, "solution.c");
+    char path[PATH_ROOM], out[PATH_ROOM + 64], err[PATH_ROOM];
+    snprintf(path, sizeof path, "%s/twice.csv", learner_folder);
+    snprintf(out, sizeof out, "--csv %s", path);
+    int lock = class_rows_lock(path, err, sizeof err);
+    assert_true(lock >= 0);
+    expect(out, 1, "twice.csv is being written by another ferry grade-class");
+    class_rows_unlock(lock, path);
+    expect(out, 0, "1 passed");
+    snprintf(err, sizeof err, "%.3000s.lock", path);
+    assert_int_not_equal(access(err, F_OK), 0);
+}
+
+static void a_table_damaged_by_hand_is_refused(void **state)
+{
+    (void)state;
+    new_class("damaged");
+    hand_in("ada", ONE, "solution.c");
+    char path[PATH_ROOM], out[PATH_ROOM + 64];
+    snprintf(path, sizeof path, "%s/damaged.csv", learner_folder);
+    snprintf(out, sizeof out, "--csv %s", path);
+    const char open[] = "student,lesson,check,points,event,of,message\nada," ONE ",answered,1,,1,\"half\nada," ONE
+                        ",total,5,,9,by hand\n";
+    assert_true(file_write(path, open, sizeof open - 1));
+    expect(out, 1, "damaged.csv: record 2 is not of a class, or a quote in it does not end");
+    char *rows = table("damaged.csv");
+    assert_string_equal(rows, open);
+    free(rows);
+}
+
+/* kill and a closed terminal end the workers, and leave nothing in the folder for temporary files. */
+static void ending_a_class_ends_its_workers(void **state)
+{
+    (void)state;
+    new_class("ended");
+    for (char name[] = "a"; *name < 'e'; ++*name) hand_in(name, ONE, "int main(void) { for (;;) continue; }");
+    char scratch[PATH_ROOM], csv[PATH_ROOM];
+    snprintf(scratch, sizeof scratch, "%s/scratch", learner_folder);
+    snprintf(csv, sizeof csv, "%s/ended.csv", learner_folder);
+    assert_true(folder_make(scratch));
+    assert_int_equal(chmod(learner_folder, 0711), 0); /* the submissions' users pass through */
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("TMPDIR", scratch, 1);
+        assert_non_null(freopen("/dev/null", "w", stdout));
+        assert_non_null(freopen("/dev/null", "w", stderr));
+        execl(ferry_command, "ferry", "grade-class", folder, "--csv", csv, "--jobs", "2", (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    while (entries_of(scratch) == 0 && waitpid(pid, &status, WNOHANG) == 0) usleep(10000);
+    usleep(300000); /* a program runs */
+    assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+    assert_int_equal(kill(pid, SIGTERM), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_int_equal(entries_of(scratch), 0);
+    char *rows = table("ended.csv");
+    assert_string_equal(rows, class_header);
+    free(rows);
+    usleep(300000);
+    rows = table("ended.csv"); /* no worker goes on */
+    assert_string_equal(rows, class_header);
     free(rows);
 }
 
@@ -268,6 +489,15 @@ int main(void)
         cmocka_unit_test(seeds_are_each_students_own),
         cmocka_unit_test(siphash_is_the_published_one),
         cmocka_unit_test(submissions_run_as_another_user_where_possible),
+        cmocka_unit_test(submissions_cannot_reach_each_other),
+        cmocka_unit_test(a_failure_of_the_machine_is_no_result),
+        cmocka_unit_test(a_linked_folder_is_not_read),
+        cmocka_unit_test(a_huge_file_is_refused_unread),
+        cmocka_unit_test(programs_are_alike_whatever_their_names),
+        cmocka_unit_test(a_starter_that_nobody_touched_earns_nothing),
+        cmocka_unit_test(a_table_has_one_writer),
+        cmocka_unit_test(a_table_damaged_by_hand_is_refused),
+        cmocka_unit_test(ending_a_class_ends_its_workers),
         cmocka_unit_test(what_is_no_class_is_refused),
     };
     return cmocka_run_group_tests_name("class", tests, make_learner_folder, remove_learner_folder);

@@ -48,6 +48,7 @@ static void new_class(const char *name)
     snprintf(class_folder, sizeof class_folder, "%s/%s", learner_folder, name);
     snprintf(secret, sizeof secret, "%s/secret", learner_folder);
     assert_true(file_write(secret, "a secret of the teacher", 23));
+    assert_int_equal(chmod(secret, 0600), 0);
     for (size_t i = 0; i < sizeof students / sizeof *students; i++) {
         snprintf(path, sizeof path, "%.2000s/%s", class_folder, students[i]);
         assert_true(folder_make(path));
@@ -210,7 +211,7 @@ static void what_is_handed_in_is_compared_with_ones_own_run(void **state)
     snprintf(path, sizeof path, "%s/graded.csv", learner_folder);
     char *rows = file_read(path, NULL);
     assert_non_null(strstr(rows, "ada," ID ",predicted-1,2,,2,\nada," ID ",predicted-2,0.5,,0.5,\n"));
-    assert_non_null(strstr(rows, "ada," ID ",total,3.5,,3.5,failed\n"));
+    assert_non_null(strstr(rows, "ada," ID ",total,2.5,,3.5,failed\n"));
     assert_non_null(
         strstr(rows, "bob," ID ",predicted-1,0,,2,\"bytes of the first copy to the card: the answer was 7; it"));
     assert_non_null(
@@ -244,8 +245,8 @@ static void gradescope_gets_predictions_as_tests(void **state)
     char *text = file_read(out, NULL);
     cJSON *json = text ? cJSON_Parse(text) : NULL;
     assert_non_null(json);
-    assert_true(cJSON_GetObjectItemCaseSensitive(json, "score")->valuedouble > 2.9); /* and no more for the second */
-    assert_true(cJSON_GetObjectItemCaseSensitive(json, "score")->valuedouble < 3.1);
+    assert_true(cJSON_GetObjectItemCaseSensitive(json, "score")->valuedouble > 1.9); /* and no more for the second */
+    assert_true(cJSON_GetObjectItemCaseSensitive(json, "score")->valuedouble < 2.1);
     const cJSON *tests = cJSON_GetObjectItemCaseSensitive(json, "tests"), *two = cJSON_GetArrayItem(tests, 1);
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(two, "name")), ID ": predicted-2");
     assert_non_null(
@@ -269,6 +270,147 @@ static void blank_sheets_that_earn_nothing_leave_no_rows(void **state)
     assert_non_null(rows);
     assert_null(strstr(rows, "predicted"));
     free(rows);
+}
+
+/* Grades the class, with these options, into the table that it returns. */
+static char *graded(const char *options, int status, const char *part)
+{
+    char arguments[PATH_ROOM * 5], path[PATH_ROOM];
+    snprintf(path, sizeof path, "%.2000s.csv", class_folder);
+    snprintf(arguments, sizeof arguments, "grade-class %s --csv %s %s", class_folder, path, options);
+    unlink(path);
+    free(expect(arguments, status, part));
+    char *rows = file_read(path, NULL);
+    assert_non_null(rows);
+    return rows;
+}
+
+static void a_sheet_of_another_example_is_not_compared(void **state)
+{
+    (void)state;
+    char arguments[PATH_ROOM * 5];
+    static const char said[] =
+        ",predicted-1,0,,0,\"the program in this sheet is not the one that this student was asked";
+    new_class("mixed");
+    snprintf(arguments, sizeof arguments, "5 --secret %s", secret);
+    hand_out(arguments, 0, "6 sheets written");
+    answer("ada", "7", "8");
+    char *sheet = file_in_class("ada", ".predict.c"), wide[16384] = "\xef\xbb\xbf";
+    char *to = wide + 3;
+    for (const char *at = sheet; *at; at++) {
+        if (*at == '\n') *to++ = '\r';
+        *to++ = *at;
+    }
+    hand_in("ada", ".predict.c", wide);                 /* as an editor of another system saves it */
+    memcpy(strstr(sheet, "fy_full(("), "fy_ones((", 9); /* another program, with the same answers */
+    hand_in("bob", ".predict.c", sheet);
+    hand_in("cyd", ".predict.c", "");
+    free(sheet);
+    snprintf(arguments, sizeof arguments, "--secret %s", secret);
+    char *rows = graded(arguments, 0, "6 students"); /* no program was handed in */
+    assert_non_null(strstr(rows, "first copy to the card: the answer was 7;"));
+    const char *bob = strstr(rows, "bob," ID ",predicted-1"), *cyd = strstr(rows, "cyd," ID ",predicted-1");
+    assert_true(bob && !strncmp(bob + strlen("bob," ID), said, strlen(said)));
+    assert_true(cyd && !strncmp(cyd + strlen("cyd," ID), said, strlen(said)));
+    free(rows);
+    rows = graded("", 0, "6 students"); /* the teacher forgot the secret */
+    assert_non_null(strstr(rows, "ada," ID));
+    assert_null(strstr(rows, "the answer was 7"));
+    free(rows);
+}
+
+static void a_filled_sheet_counts_before_a_blank_one(void **state)
+{
+    (void)state;
+    char path[PATH_ROOM], to[PATH_ROOM];
+    new_class("twofold");
+    hand_out("5", 0, "6 sheets written");
+    snprintf(path, sizeof path, "%.2000s/ada/my", class_folder);
+    assert_true(folder_make(path));
+    char *blank = file_in_class("ada", ".predict.c");
+    answer("ada", "7", "8");
+    snprintf(path, sizeof path, "%.2000s/ada/" ID ".predict.c", class_folder);
+    snprintf(to, sizeof to, "%.2000s/ada/my/" ID ".predict.c", class_folder);
+    assert_int_equal(rename(path, to), 0);
+    hand_in("ada", ".predict.c", blank);
+    free(blank);
+    char *rows = graded("", 0, "6 students");
+    assert_non_null(strstr(rows, "first copy to the card: the answer was 7;"));
+    free(rows);
+}
+
+static void odd_bytes_leave_the_table_readable(void **state)
+{
+    (void)state;
+    new_class("bytes");
+    hand_out("5", 0, "6 sheets written");
+    answer("ada", "\xff\xfe\x80", "\xe4\x1b[31m");
+    char *rows = graded("", 0, "6 students");
+    assert_non_null(strstr(rows, "'\xef\xbf\xbd"));
+    for (const char *p = rows; *p; p++) assert_false((unsigned char)*p >= 0xfe || *p == 0x1b || *p == '\xe4');
+    free(rows);
+}
+
+/* Makes a lesson of one's own with this in place of a text of one of its files. */
+static void own_lesson(const char *name, const char *file, const char *from, const char *to)
+{
+    char arguments[PATH_ROOM * 2], path[PATH_ROOM];
+    snprintf(arguments, sizeof arguments, "new-lesson %s/%s/01-own", learner_folder, name);
+    free(expect(arguments, 0, ""));
+    snprintf(path, sizeof path, "%s/%s/01-own/%s", learner_folder, name, file);
+    char *text = file_read(path, NULL), changed[8192];
+    const char *at = text ? strstr(text, from) : NULL;
+    assert_non_null(at);
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    assert_true(file_write(path, changed, strlen(changed)));
+    free(text);
+}
+
+static void an_example_that_breaks_judges_nobody(void **state)
+{
+    (void)state;
+    char lessons[PATH_ROOM], arguments[PATH_ROOM * 3], path[PATH_ROOM];
+    static const char *const broken[] = {"*(volatile int *)0 = 1;", "return 3;", "for (;;) continue;"};
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "breaks-%zu", i);
+        own_lesson(name, "demo.c", "    fy_print(back);\n}", "    fy_print(back);\n}\n");
+        snprintf(lessons, sizeof lessons, "--lessons %s/%s --seconds 1", learner_folder, name);
+        char change[160];
+        snprintf(change, sizeof change, "[{\"text\": \"    fy_print(back);\", \"to\": [\"    %s\"]}]", broken[i]);
+        snprintf(path, sizeof path, "%s/%s/01-own/lesson.json", learner_folder, name);
+        char *text = file_read(path, NULL), *vary = strstr(text, "\"vary\": "), *end = strstr(vary, "\n  ]"),
+             json[8192];
+        snprintf(json, sizeof json, "%.*s\"vary\": %s%s", (int)(vary - text), text, change, end + 4);
+        assert_true(file_write(path, json, strlen(json)));
+        free(text);
+        snprintf(arguments, sizeof arguments, "predict 01 1 1 --student ada %s", lessons);
+        free(expect(arguments, 1, "your answers are not judged: the example did not run to its end: "));
+    }
+}
+
+static void malformed_questions_and_places_are_mistakes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *said;
+    } cases[] = {
+        {"\"vary\": [", "\"vary\": 7, \"other\": [", "\"vary\" must be a list of places"},
+        {"\"text\": ", "\"text\": 8, \"was\": ", "place 1 of \"vary\" needs \"text\""},
+        {"\"to\": [", "\"to\": \"x\", \"was\": [", "place 1 of \"vary\" needs \"to\""},
+        {"\"to\": [", "\"to\": [9, ", "place 1 of \"vary\" needs \"to\""},
+        {"\"to\": [", "\"to\": [\"1\", \"2\", \"3\", \"4\", \"5\", ", "has 7 texts in \"to\": give at most 6"},
+        {"\"vary\": [", "\"vary\": [{}, {}, {}, {}, ", "\"vary\" has 5 places: give at most 4"},
+        {"\"ask\": \"copies", "\"ask\": \"the answer: copies", "question 1 of \"predict\" has \"answer:\""},
+        {"\"predict\": [", "\"predict\": [{}, {}, {}, ", "\"predict\" has 5 questions: ask at most 4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[16], arguments[PATH_ROOM * 3];
+        snprintf(name, sizeof name, "wrong-%zu", i);
+        own_lesson(name, "lesson.json", cases[i].from, cases[i].to);
+        snprintf(arguments, sizeof arguments, "handout %s --lessons %s/%s", class_folder, learner_folder, name);
+        free(expect(arguments, 1, cases[i].said));
+    }
 }
 
 static void answers_are_found_in_any_sheet(void **state)
@@ -304,6 +446,11 @@ int main(void)
         cmocka_unit_test(gradescope_gets_predictions_as_tests),
         cmocka_unit_test(blank_sheets_that_earn_nothing_leave_no_rows),
         cmocka_unit_test(answers_are_found_in_any_sheet),
+        cmocka_unit_test(a_sheet_of_another_example_is_not_compared),
+        cmocka_unit_test(a_filled_sheet_counts_before_a_blank_one),
+        cmocka_unit_test(odd_bytes_leave_the_table_readable),
+        cmocka_unit_test(an_example_that_breaks_judges_nobody),
+        cmocka_unit_test(malformed_questions_and_places_are_mistakes),
     };
     return cmocka_run_group_tests_name("predictions", tests, make_learner_folder, remove_learner_folder);
 }

@@ -165,7 +165,7 @@ int main(void)
 
 # The zip, in the folders that Gradescope has; setup.sh and its packages are for LONG.
 packed() {
-    head -c 32 /dev/urandom >"$work/secret" && make -s B="$B" gradescope LESSONS="01 02" SECRET="$work/secret" | tee "$work/said" && says ': 01 02, 19 points' &&
+    (umask 077 && head -c 32 /dev/urandom >"$work/secret") && make -s B="$B" gradescope LESSONS="01 02" SECRET="$work/secret" | tee "$work/said" && says ': 01 02, 19 points' &&
         [[ -s $B/gradescope.zip && -x $B/gradescope/setup.sh && -x $B/gradescope/run_autograder && -x $B/gradescope/ferry/bin/ferry ]]
 }
 shows_nothing() { ! find "$B/gradescope" -name 'solution*' -o -name 'wrong*' -o -name 'check.c' -o -name '*.pc' -o -name 'verdicts*' | grep .; }

@@ -2,27 +2,36 @@
 #include "class_rows.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "event_arena.h"
 #include "memory.h"
 #include "paths.h"
 
 enum { FIELDS = 7 };
 const char class_header[] = "student,lesson,check,points,event,of,message\n";
 
+/* What is no UTF-8 becomes U+FFFD, and control characters blanks: the table is read by other programs. */
 static void add_field(fy_text *to, const char *text, char after)
 {
-    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
+    char *clean = utf8_copy((fy_bytes){text, strlen(text)});
+    bool quoted = clean[strcspn(clean, ",\"\r\n")] != '\0';
     if (quoted) fy_text_add(to, "\"", 1);
-    for (const char *p = text; *p; p++) {
+    for (const char *p = clean; *p; p++) {
+        bool is_control = (unsigned char)*p < ' ' && !strchr("\t\r\n", *p);
         if (*p == '"') fy_text_add(to, "\"", 1);
-        fy_text_add(to, p, 1);
+        fy_text_add(to, is_control ? " " : p, 1);
     }
     if (quoted) fy_text_add(to, "\"", 1);
     fy_text_add(to, &after, 1);
+    free(clean);
 }
 
 static void add_number(fy_text *to, double n)
@@ -101,9 +110,26 @@ static void drop_incomplete(class_rows *rows)
     rows->count = complete;
 }
 
+/* A run that was killed leaves the beginning of a record at the end of the file. If whole records follow there,
+ * somebody has damaged it by hand: a quote that does not end swallows them. */
+static bool swallows_records(const char *rest)
+{
+    char one[2048], *fields[FIELDS] = {0};
+    int count = 0;
+    if (strchr(rest, '\r') && !strchr(rest, '\n')) return true;
+    for (const char *line = strchr(rest, '\n'); line; line = strchr(line, '\n')) {
+        size_t size = strcspn(++line, "\n") + 1;
+        if (size >= sizeof one || !line[size - 1]) continue;
+        snprintf(one, sizeof one, "%.*s", (int)size, line);
+        if (cut(one, fields, &count) && count == FIELDS) return true;
+    }
+    return false;
+}
+
 bool class_rows_read(class_rows *rows, const char *path, char *err, size_t room)
 {
     char *fields[FIELDS] = {0}, *text = file_read(path, NULL);
+    char *intact = text ? memory_copy(text, "the rows") : NULL; /* cut() writes into the other */
     int count = 0, line = 1;
     bool ok = true;
     *rows = (class_rows){0};
@@ -113,16 +139,18 @@ bool class_rows_read(class_rows *rows, const char *path, char *err, size_t room)
     for (char *at = text, *next; ok && *at; at = next, line++) {
         bool is_header = !strncmp(at, class_header, header);
         next = cut(at, fields, &count);
-        if (!next) break; /* cut short: the record is not complete */
-        ok = count == FIELDS && (line > 1 || is_header);
+        if (!next && !swallows_records(intact + (at - text))) break; /* cut short: the record is not complete */
+        ok = next && count == FIELDS && (line > 1 || is_header);
         if (!ok || is_header) continue;
         rows->list = memory_realloc(rows->list, (size_t)rows->count + 1, sizeof *rows->list, "the rows");
         rows->list[rows->count++] = row_of(fields);
     }
-    free(text);
+    free(text), free(intact);
     if (!ok)
-        snprintf(err, room, "%s: record %d is not of a class: name another file with --csv, or remove this one", path,
-                 line - 1);
+        snprintf(err, room,
+                 "%.900s: record %d is not of a class, or a quote in it does not end: mend it, name another file with "
+                 "--csv, or remove this one",
+                 path, line - 1);
     if (!ok) class_rows_free(rows);
     else drop_incomplete(rows);
     return ok;
@@ -168,6 +196,41 @@ bool class_rows_write(class_rows *rows, const char *path)
     bool ok = file_write(path, text.data, text.size);
     free(text.data);
     return ok;
+}
+
+/* Of a file beside the table: the table itself is replaced. Who unlinks it holds the lock; a lock on an unlinked file
+ * is none. */
+int class_rows_lock(const char *path, char *err, size_t room)
+{
+    char name[PATH_ROOM];
+    struct stat mine, there;
+    snprintf(name, sizeof name, "%.3000s.lock", path);
+    for (;;) {
+        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0) {
+            snprintf(err, room, "cannot write %.900s: %s; name a file in a folder you may write to, with --csv", path,
+                     strerror(errno));
+            return -1;
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            snprintf(err, room,
+                     "%.900s is being written by another ferry grade-class: wait for it, or name another file "
+                     "with --csv",
+                     path);
+            close(fd);
+            return -1;
+        }
+        if (fstat(fd, &mine) == 0 && stat(name, &there) == 0 && mine.st_ino == there.st_ino) return fd;
+        close(fd);
+    }
+}
+
+void class_rows_unlock(int lock, const char *path)
+{
+    char name[PATH_ROOM];
+    snprintf(name, sizeof name, "%.3000s.lock", path);
+    unlink(name);
+    close(lock);
 }
 
 bool class_rows_have(const class_rows *rows, const char *student, const char *lesson)

@@ -8,6 +8,7 @@
 #define FERRY_CLASS_ROWS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "text.h"
@@ -34,6 +35,10 @@ void class_row_add(fy_text *to, const char *student, const char *lesson, const c
 bool class_rows_read(class_rows *rows, const char *path, char *err, size_t room);
 /* Replaces the file by the rows, sorted by student and lesson; errno after false. */
 bool class_rows_write(class_rows *rows, const char *path);
+/* Two runs that write one table would lose each other's rows. Returns the lock; -1, with the reason in err, while
+ * another has it. */
+int class_rows_lock(const char *path, char *err, size_t room);
+void class_rows_unlock(int lock, const char *path);
 /* A submission that is there more than once; NULL: none. Sorts the rows as class_rows_write does. */
 const class_row *class_rows_twice(class_rows *rows);
 bool class_rows_have(const class_rows *rows, const char *student, const char *lesson);

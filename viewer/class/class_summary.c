@@ -1,7 +1,6 @@
 /* class_summary.c: see class_summary.h. */
 #include "class_summary.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,68 +56,6 @@ void class_summary(FILE *to, const class_rows *rows, const submissions *all)
     for (int i = 0; i < n && i < MOST_NAMED; i++)
         fprintf(to, "  %4d  %s %s\n", list[i].failed, list[i].lesson, list[i].check);
     free(list);
-}
-
-/* ---- alike -------------------------------------------------------------------------------------------------- */
-
-/* The text without spaces; NULL if it cannot be read. The caller frees it. */
-static char *dense(const char *path)
-{
-    char *text = path ? file_read(path, NULL) : NULL, *to = text;
-    if (!text) return NULL;
-    for (const char *p = text; *p; p++)
-        if (!isspace((unsigned char)*p)) *to++ = *p;
-    *to = '\0';
-    return text;
-}
-
-static bool is_known(const home *h, const lesson *l, const char *text)
-{
-    static const char *const files[] = {"starter.c", "solution.c"};
-    char path[PATH_ROOM];
-    bool known = false;
-    for (int i = 0; i < 2; i++) {
-        lesson_path(h, l, files[i], path);
-        char *theirs = dense(path);
-        known |= theirs && !strcmp(theirs, text);
-        free(theirs);
-    }
-    return known;
-}
-
-static bool print_group(FILE *to, const home *h, const submissions *all, char *const *texts, bool *told, int first)
-{
-    const lesson *l = all->list[first].lesson;
-    int n = 0;
-    for (int i = first; i < all->count; i++) {
-        bool same = !told[i] && texts[i] && all->list[i].lesson == l && !strcmp(texts[i], texts[first]);
-        if (!same) continue;
-        if (i > first && n == 1) fprintf(to, "  %s: %s", l->id, all->list[first].student);
-        if (i == first && is_known(h, l, texts[first])) return false;
-        if (i > first) fprintf(to, ", %s", all->list[i].student);
-        told[i] = true;
-        n++;
-    }
-    if (n > 1) fputc('\n', to);
-    return n > 1;
-}
-
-int class_alike(FILE *to, const home *h, const submissions *all)
-{
-    char **texts = memory_zeroed((size_t)all->count + 1, sizeof *texts, "the summary"), *group = NULL;
-    bool *told = memory_zeroed((size_t)all->count + 1, sizeof *told, "the summary");
-    size_t size = 0;
-    int groups = 0;
-    for (int i = 0; i < all->count; i++) texts[i] = dense(all->list[i].path);
-    FILE *out = open_memstream(&group, &size);
-    for (int i = 0; out && i < all->count; i++)
-        if (texts[i] && !told[i]) groups += print_group(out, h, all, texts, told, i);
-    if (out) fclose(out);
-    if (groups)
-        fprintf(to, "\nfiles that are alike, spaces aside (short programs may be, without a reason):\n%s", group);
-    for (int i = 0; i < all->count; i++) free(texts[i]);
-    free(texts), free(told), free(group);
-    return groups;
 }
 
 /* ---- JUnit ---------------------------------------------------------------------------------------------------- */

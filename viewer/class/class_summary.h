@@ -1,5 +1,4 @@
-/* class_summary.h: what a teacher wants to know of a graded class: results, checks that many fail, files that are
- * alike. */
+/* class_summary.h: what a teacher wants to know of a graded class: results, and checks that many fail. */
 #ifndef FERRY_CLASS_SUMMARY_H
 #define FERRY_CLASS_SUMMARY_H
 
@@ -9,9 +8,6 @@
 #include "submissions.h"
 
 void class_summary(FILE *to, const class_rows *rows, const submissions *all);
-/* Prints the students whose files for a lesson have the same text, spaces aside, unless it is that of the starter or of
- * the solution. Returns how many such groups. */
-int class_alike(FILE *to, const home *h, const submissions *all);
 /* Appends a test suite per submission, in the XML that build servers read: a test a check. */
 void class_junit(fy_text *to, const class_rows *rows);
 

@@ -6,17 +6,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "alike.h"
 #include "memory.h"
+
+const char starter_earns_nothing[] =
+    "the program is the starter, comments and names of variables aside: it earns nothing";
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
@@ -30,7 +35,7 @@ double check_worth(const points_table *p, const lesson *l, const outcome *out, c
 
 double check_points(const points_table *p, const lesson *l, const outcome *out, const struct verdict_check *c)
 {
-    bool pass = !out->unfinished;
+    bool pass = !out->unfinished && !out->untouched;
     for (int i = 0; i < out->verdict.checks; i++)
         pass = pass && (out->verdict.check[i].pass || strcmp(out->verdict.check[i].name, c->name) != 0);
     return pass ? check_worth(p, l, out, c) : 0;
@@ -42,6 +47,7 @@ static void submission_rows(fy_text *to, const char *student, const lesson *l, c
 {
     double sum = predicted, total = points_total(p, l->id);
     int n = out->graded ? out->verdict.checks : 0;
+    if (out->untouched) class_row_add(to, student, l->id, "changed", 0, 0, -1, starter_earns_nothing);
     bool held = out->end == RUN_PASSED || !out->second; /* the second run counts where the first one has passed */
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) {
         const struct verdict_check *c = &out->verdict.check[i];
@@ -71,15 +77,16 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     snprintf(command_path, sizeof command_path, "%.2900s/%s.c", h->my, s->lesson->id);
     bool ok = text && folder_make(h->my) && folder_make(h->made) && file_write(command_path, text, size);
     free(text);
-    if (ok && o->as_user)
-        ok = chmod(folder, 0711) == 0 && chown(h->my, o->as_user, o->as_user) == 0 &&
-             chown(h->made, o->as_user, o->as_user) == 0;
+    unsigned user = class_user(&o->users, o->job);
+    if (ok && user) /* other submissions may not look into it */
+        ok = chmod(folder, 0711) == 0 && chown(h->my, user, user) == 0 && chown(h->made, user, user) == 0 &&
+             chmod(h->my, 0700) == 0 && chmod(h->made, 0700) == 0;
     return ok;
 }
 
 bool submission_run(const class_options *o, const submission *s, outcome *out, char *err, size_t room)
 {
-    char folder[] = "/tmp/ferry-class-XXXXXX";
+    char folder[PATH_ROOM];
     home h;
     run_options how = {.home = &h,
                        .lesson = s->lesson,
@@ -88,18 +95,19 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
                        .seed = student_seed(&o->secret, s->student, s->lesson->id, 1),
                        .second_seed = student_seed(&o->secret, s->student, s->lesson->id, 2),
                        .limits = {.seconds = o->seconds},
-                       .as_user = o->as_user,
+                       .as_user = class_user(&o->users, o->job),
                        .stop_fd = -1};
-    bool made = mkdtemp(folder), ready = made && lay_out(o, s, folder, &h);
-    if (ready) run(&how, out);
-    else snprintf(err, room, "cannot copy %.900s: %s", s->path, strerror(errno));
-    if (made) folder_remove(folder);
+    snprintf(folder, sizeof folder, "%.2900s/%d", o->scratch, o->job);
+    bool ready = folder_make(folder) && lay_out(o, s, folder, &h);
+    if (ready) run(&how, out), out->untouched = alike_is_starter(o->home, s);
+    else snprintf(err, room, "cannot copy %.900s into %.900s: %s", s->path, folder, strerror(errno));
+    folder_remove(folder);
     return ready;
 }
 
-predictions submission_predictions(const class_options *o, const submission *s)
+bool submission_predictions(const class_options *o, const submission *s, predictions *all, char *err, size_t room)
 {
-    return sheet_grade(o->home, s->lesson, &o->secret, s->student, s->sheet, o->points);
+    return sheet_grade(o->home, s->lesson, &o->secret, s->student, s->sheet, o->points, o->seconds, all, err, room);
 }
 
 /* The rows of what has no verdict. */
@@ -111,23 +119,26 @@ static void add_reason(fy_text *rows, const class_options *o, const submission *
     class_row_add(rows, s->student, id, "total", predicted, points_total(o->points, id), -1, "failed");
 }
 
-static void grade_one(const class_options *o, const submission *s, fy_text *rows)
+/* The rows of a submission; false, with the reason in err, if the machine failed: then there are none. */
+static bool grade_one(const class_options *o, const submission *s, fy_text *rows, char *err, size_t room)
 {
     outcome out;
-    char err[PATH_ROOM];
-    predictions all = submission_predictions(o, s);
+    predictions all;
+    if (!submission_predictions(o, s, &all, err, room)) return false;
     for (int i = 0; i < all.count; i++) {
         const prediction *p = &all.list[i];
         class_row_add(rows, s->student, s->lesson->id, p->check, p->points, p->of, -1, p->message);
     }
-    if (!s->path) {
-        add_reason(rows, o, s, "submitted", "no file was handed in", all.points);
-    } else if (!submission_run(o, s, &out, err, sizeof err)) {
-        add_reason(rows, o, s, "ran", err, all.points);
-    } else {
-        submission_rows(rows, s->student, s->lesson, o->points, &out, all.points);
-        outcome_free(&out);
+    if (!s->path || *s->refused) {
+        add_reason(rows, o, s, "submitted", *s->refused ? s->refused : "no file was handed in", all.points);
+        return true;
     }
+    if (!submission_run(o, s, &out, err, room)) return false;
+    bool judged = out.ran || out.end != RUN_ENVIRONMENT_ERROR;
+    if (judged) submission_rows(rows, s->student, s->lesson, o->points, &out, all.points);
+    else snprintf(err, room, "%.600s; %.500s", out.message, out.hint);
+    outcome_free(&out);
+    return judged;
 }
 
 /* ---- the workers --------------------------------------------------------------------------------------------- */
@@ -136,9 +147,9 @@ typedef struct work {
     atomic_int next;   /* of the submissions that are left */
     int doing[64];     /* by worker: the one in hand, from 1; 0: none */
     atomic_int broken; /* errno of a failed write */
+    atomic_int undone; /* submissions that the machine could not grade */
+    char why[1200];    /* the first of them, and the reason */
 } work;
-
-enum { MOST_JOBS = 64 };
 
 static bool append(int fd, const fy_text *rows)
 {
@@ -147,15 +158,26 @@ static bool append(int fd, const fy_text *rows)
     return n == (ssize_t)rows->size;
 }
 
+static void note_undone(work *w, const submission *s, const char *why)
+{
+    if (atomic_fetch_add(&w->undone, 1) == 0)
+        snprintf(w->why, sizeof w->why, "%.200s's %s: %.900s", s->student, s->lesson->id, why);
+}
+
 static _Noreturn void work_on(const class_options *o, const submissions *all, const int *left, int count, work *w,
                               int me, int fd)
 {
+    class_options mine = *o;
+    mine.job = me;
     for (int i; !atomic_load(&w->broken) && (i = atomic_fetch_add(&w->next, 1)) < count;) {
         fy_text rows = {0};
+        char err[1200];
+        const submission *s = &all->list[left[i]];
         w->doing[me] = left[i] + 1;
-        grade_one(o, &all->list[left[i]], &rows);
+        bool graded = grade_one(&mine, s, &rows, err, sizeof err);
         if (rows.lost) memory_fail("the rows of a class");
-        if (!append(fd, &rows)) atomic_store(&w->broken, errno);
+        if (!graded) note_undone(w, s, err);
+        else if (!append(fd, &rows)) atomic_store(&w->broken, errno);
         free(rows.data);
         w->doing[me] = 0;
     }
@@ -167,6 +189,7 @@ static pid_t start_worker(const class_options *o, const submissions *all, const 
 {
     fflush(NULL);
     pid_t pid = fork();
+    if (pid == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (pid == 0) work_on(o, all, left, count, w, me, fd);
     return pid;
 }
@@ -183,6 +206,18 @@ static void bury(const class_options *o, const submissions *all, work *w, int me
     w->doing[me] = 0;
 }
 
+static volatile sig_atomic_t ending; /* the signal that asked for it; 0: none */
+
+static void note_ending(int signal) { ending = signal; }
+
+/* Ctrl-C, kill and a closed terminal end the workers, too, and leave no folder behind. */
+static void catch_endings(void)
+{
+    const struct sigaction noted = {.sa_handler = note_ending}; /* no SA_RESTART: wait() returns */
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) sigaction(signals[i], &noted, NULL);
+}
+
 static void supervise(const class_options *o, const submissions *all, const int *left, int count, work *w, int jobs,
                       int fd)
 {
@@ -193,55 +228,83 @@ static void supervise(const class_options *o, const submissions *all, const int 
     while (running > 0) {
         int status, me = 0;
         pid_t ended = wait(&status);
+        for (int i = 0; ending && i < jobs; i++)
+            if (pids[i] > 0) kill(pids[i], SIGKILL);
         if (ended < 0 && errno == EINTR) continue;
         if (ended < 0) return;
         while (me < jobs && pids[me] != ended) me++;
         if (me == jobs) continue;
         running--;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+        pids[me] = 0;
+        if (ending || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) continue;
         bury(o, all, w, me, fd);
         running += (pids[me] = start_worker(o, all, left, count, w, me, fd)) > 0;
     }
 }
 
-bool grade_class(const class_options *o, const submissions *all, class_rows *done, char *err, size_t room)
+/* Why some are left; false: none. */
+static bool explain_rest(const work *w, int broken, const char *csv, char *err, size_t room)
 {
-    int *left = memory_zeroed((size_t)all->count + 1, sizeof *left, "the submissions"), count = 0;
-    for (int i = 0; i < all->count; i++)
-        if (!class_rows_have(done, all->list[i].student, all->list[i].lesson->id)) left[count++] = i;
+    int undone = atomic_load(&w->undone);
+    if (ending) snprintf(err, room, "stopped; what is in %.900s counts: start again to go on", csv);
+    else if (broken)
+        snprintf(err, room, "cannot write %.900s: %s; what is in it counts: start again to go on", csv,
+                 strerror(broken));
+    else if (undone)
+        snprintf(err, room, "%d submission%s not graded, as the machine failed: %s. Mend that and start again", undone,
+                 undone == 1 ? " is" : "s are", w->why);
+    return ending || broken || undone;
+}
+
+static bool grade_rest(const class_options *o, const submissions *all, const int *left, int count, class_rows *done,
+                       char *err, size_t room)
+{
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     int jobs = o->jobs > 0 ? o->jobs : cpus > 0 ? (int)cpus : 1;
     if (jobs > MOST_JOBS) jobs = MOST_JOBS;
     if (jobs > count) jobs = count;
     work *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bool ready = w != MAP_FAILED && class_rows_write(done, o->csv); /* without what a killed run has left unfinished */
+    if (w == MAP_FAILED) return snprintf(err, room, "cannot share memory: %s", strerror(errno)), false;
+    bool ready = class_rows_write(done, o->csv); /* without what a killed run has left unfinished */
     int fd = ready ? open(o->csv, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-    if (fd >= 0 && count) supervise(o, all, left, count, w, jobs, fd);
-    int broken = fd < 0 ? errno : atomic_load(&w->broken);
-    if (broken)
-        snprintf(err, room, "cannot write %s: %s; what is in it counts: start again to go on", o->csv,
-                 strerror(broken));
+    if (fd < 0) atomic_store(&w->broken, errno);
+    else if (count) supervise(o, all, left, count, w, jobs, fd);
+    bool rest = explain_rest(w, atomic_load(&w->broken), o->csv, err, room);
     if (fd >= 0) close(fd);
-    if (w != MAP_FAILED) munmap(w, sizeof *w);
+    munmap(w, sizeof *w);
+    return !rest;
+}
+
+bool grade_class(const class_options *o, const submissions *all, class_rows *done, char *err, size_t room)
+{
+    int *left = memory_zeroed((size_t)all->count + 1, sizeof *left, "the submissions"), count = 0;
+    char scratch[PATH_ROOM];
+    class_options how = *o;
+    how.scratch = scratch;
+    for (int i = 0; i < all->count; i++)
+        if (!class_rows_have(done, all->list[i].student, all->list[i].lesson->id)) left[count++] = i;
+    bool ok = folder_temporary("ferry-class", scratch) && chmod(scratch, 0711) == 0;
+    if (!ok)
+        snprintf(err, room, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
+                 strerror(errno));
+    catch_endings();
+    ok = ok && grade_rest(&how, all, left, count, done, err, room);
+    folder_remove(scratch);
     free(left);
-    return !broken;
+    return ok;
 }
 
 /* ---- protections ---------------------------------------------------------------------------------------------- */
-
-unsigned class_user(void)
-{
-    const struct passwd *nobody = geteuid() == 0 ? getpwnam("nobody") : NULL;
-    return nobody ? nobody->pw_uid : 0;
-}
 
 void class_protections(const class_options *o, char *out, size_t room)
 {
     child_limits l = child_default_limits();
     double seconds = o->seconds > 0 ? o->seconds : l.seconds;
-    const char *user = o->as_user ? "as another user (nobody), who cannot gain rights"
-                                  : "as you: only root can run them as another user";
-    const char *network = o->as_user && child_can_unplug() ? "without network" : "with network";
+    const char *user = !o->users.first ? "as you: only root can run them as other users"
+                       : o->users.apart
+                           ? "as a user of its own, who cannot gain rights or reach another submission"
+                           : "as another user (nobody), who cannot gain rights; those that run at once share it";
+    const char *network = o->users.first && child_can_unplug() ? "without network" : "with network";
     snprintf(out, room, "each program has %g s, %zu MiB, %d processes; it runs %s, %s", seconds, l.memory >> 20,
              l.processes, user, network);
 }

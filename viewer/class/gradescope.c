@@ -129,9 +129,10 @@ static int add_verdict(gradescope *g, const lesson *l, const points_table *p, co
         fy_text words = {0};
         if (!c->pass) add_failure(&words, out, c);
         else if (out->unfinished) fy_text_str(&words, "it holds, but the program did not run to its end");
+        else if (out->untouched) fy_text_str(&words, "it holds in the starter already");
         test t = {c->name, said(&words), check_points(p, l, out, c), check_worth(p, l, out, c), c->pass,
                   c->line, c->seq};
-        t.pass &= !out->unfinished;
+        t.pass &= !out->unfinished && !out->untouched;
         add_test(g, l, number++, &t);
         free(words.data);
     }
@@ -153,6 +154,7 @@ void gradescope_judged(gradescope *g, const lesson *l, const points_table *p, co
         const char *name = out->end == RUN_NOT_COMPILED ? "compiled" : out->second ? "other-inputs" : "ran";
         add_test(g, l, number++, &(test){name, why, 0, 0, false, out->line, out->seq});
     }
+    if (out->untouched) add_test(g, l, number++, &(test){"changed", starter_earns_nothing, 0, 0, false, -1, -1});
     number = add_verdict(g, l, p, out, number);
     add_unjudged(g, l, p, out, number, predicted,
                  out->graded && !out->unfinished ? "not reached: an earlier check failed" : "not graded: see above");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "memory.h"
 #include "run.h"
@@ -52,8 +53,11 @@ bool sheets_write(const home *h, const lesson *const *lessons, const class_secre
         if (!text) return false;
         bool is_new = file_create(path, text, strlen(text));
         free(text);
-        if (!is_new && errno != EEXIST) {
-            snprintf(err, room, "cannot write %s: %s", path, strerror(errno));
+        struct stat st;
+        bool is_kept = !is_new && errno == EEXIST && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+        if (!is_new && !is_kept) {
+            snprintf(err, room, "cannot write %.2500s: %s; make room for a file there that you may write", path,
+                     strerror(errno));
             return false;
         }
         ++*(is_new ? written : kept);
@@ -81,11 +85,54 @@ void sheet_answer(const char *sheet, int n, char *words, size_t room)
     snprintf(words, room, "%.*s", (int)(size < room ? size : room - 1), at);
 }
 
-/* The answers of the student's variant. False, with the reason in why, if it did not run. */
+bool sheet_is_blank(const char *path)
+{
+    char words[64] = "";
+    char *sheet = file_read(path, NULL);
+    for (int i = 0; sheet && i < LESSON_QUESTIONS && !*words; i++) sheet_answer(sheet, i, words, sizeof words);
+    free(sheet);
+    return !*words;
+}
+
+/* Is the program in the sheet this one? Spaces and line ends aside, which editors change. */
+static bool begins_with_program(const char *sheet, const char *program)
+{
+    if (!strncmp(sheet, "\xef\xbb\xbf", 3)) sheet += 3; /* a byte order mark */
+    for (;; sheet++, program++) {
+        sheet += strspn(sheet, " \t\r\n");
+        program += strspn(program, " \t\r\n");
+        if (!*program) return true;
+        if (*sheet != *program) return false;
+    }
+}
+
+/* The sheet's text; NULL, with what the student is told: there is none, or it is another's. */
+static char *read_sheet(const home *h, const lesson *l, const example_variant *v, const char *path, char *why,
+                        size_t room)
+{
+    char err[PATH_ROOM + 256];
+    snprintf(why, room, "no file of predictions was handed in");
+    char *sheet = path ? file_read(path, NULL) : NULL;
+    if (path && !sheet) snprintf(why, room, "the file of predictions cannot be read: %s", strerror(errno));
+    char *program = sheet ? example_text(h, l, v, err, sizeof err) : NULL;
+    if (!sheet || (program && begins_with_program(sheet, program))) {
+        free(program);
+        return sheet;
+    }
+    snprintf(why, room,
+             "the program in this sheet is not the one that this student was asked about, so nothing is compared: it "
+             "must be "
+             "the sheet of ferry handout, with the same --secret, saved as plain text, and only answers added");
+    free(program), free(sheet);
+    return NULL;
+}
+
+/* The answers of the student's variant. False, with the reason in err, if it does not tell them. */
 static bool find_answers(const home *h, const lesson *l, const class_secret *secret, const char *student,
-                         question_answer answers[LESSON_QUESTIONS], char *why, size_t room)
+                         double seconds, question_answer answers[LESSON_QUESTIONS], char *err, size_t room)
 {
     outcome out;
+    char why[1024];
     run_options o = {.home = h,
                      .lesson = l,
                      .demo = true,
@@ -93,13 +140,15 @@ static bool find_answers(const home *h, const lesson *l, const class_secret *sec
                      .variant = student_variant(secret, student, l),
                      .unrecorded = true,
                      .seed = student_seed(secret, student, l->id, 1),
+                     .limits = {.seconds = seconds},
                      .stop_fd = -1};
     run(&o, &out);
-    questions_answer(l, out.log_fd, answers);
-    bool ran = out.end == RUN_PASSED || out.end == RUN_FAILED; /* an example may end with the error that it shows */
-    if (!ran) snprintf(why, room, "this student's example did not run: %.700s", out.message);
+    bool told = questions_answered(l, &out, answers, why, sizeof why);
+    if (!told)
+        snprintf(err, room, "%.700s%s", why,
+                 out.end == RUN_ENVIRONMENT_ERROR ? "" : " (mend demo.c or \"vary\": ferry prove shows it)");
     outcome_free(&out);
-    return ran;
+    return told;
 }
 
 /* What a wrong or missing answer is told; "": it is right. */
@@ -117,27 +166,28 @@ static void compare(const lesson_question *q, const char *words, const question_
                  question_words(q, is->answer, answer), at, lines, end);
 }
 
-predictions sheet_grade(const home *h, const lesson *l, const class_secret *secret, const char *student,
-                        const char *path, const points_table *p)
+bool sheet_grade(const home *h, const lesson *l, const class_secret *secret, const char *student, const char *path,
+                 const points_table *p, double seconds, predictions *all, char *err, size_t room)
 {
-    char words[64], why[1024] = "no file of predictions was handed in";
+    char words[64], why[1024];
     question_answer answers[LESSON_QUESTIONS];
-    predictions all = {.count = 0};
-    char *sheet = path ? file_read(path, NULL) : NULL;
-    bool ran = sheet && find_answers(h, l, secret, student, answers, why, sizeof why);
-    for (int i = 0; i < l->question_count; i++) {
-        prediction *one = &all.list[all.count];
+    example_variant v = student_variant(secret, student, l);
+    *all = (predictions){.count = 0};
+    char *sheet = read_sheet(h, l, &v, path, why, sizeof why);
+    bool known = !sheet || find_answers(h, l, secret, student, seconds, answers, err, room);
+    for (int i = 0; known && i < l->question_count; i++) {
+        prediction *one = &all->list[all->count];
         *words = '\0';
         snprintf(one->check, sizeof one->check, "predicted-%d", i + 1);
         snprintf(one->message, sizeof one->message, "%s", why);
         one->of = points_of(p, l->id, one->check);
         if (sheet) sheet_answer(sheet, i, words, sizeof words);
-        if (!*words && one->of <= 0) continue;
-        if (ran) compare(&l->questions[i], words, &answers[i], one->message, sizeof one->message);
+        if (!*words && one->of <= 0 && (sheet || !path)) continue;
+        if (sheet) compare(&l->questions[i], words, &answers[i], one->message, sizeof one->message);
         one->points = *one->message ? 0 : one->of;
-        all.points += one->points;
-        all.count++;
+        all->points += one->points;
+        all->count++;
     }
     free(sheet);
-    return all;
+    return known;
 }

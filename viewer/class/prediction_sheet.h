@@ -12,6 +12,8 @@
  * it. Adds to `written` and `kept`. False, with the reason in err, at the first that cannot be written. */
 bool sheets_write(const home *h, const lesson *const *lessons, const class_secret *secret, const char *folder,
                   const char *student, int *written, int *kept, char *err, size_t room);
+/* Is nothing in it but what was handed out, or can it not be read? */
+bool sheet_is_blank(const char *path);
 
 /* What stands behind the "answer:" of question n (0 ...) in a sheet; "": nothing, or there is none. */
 void sheet_answer(const char *sheet, int n, char *words, size_t room);
@@ -29,9 +31,10 @@ typedef struct predictions {
     double points; /* of all */
 } predictions;
 
-/* Compares a sheet with the run of the student's variant. A missing answer is in the list only where the question is
- * worth points. path: NULL: nothing was handed in. */
-predictions sheet_grade(const home *h, const lesson *l, const class_secret *secret, const char *student,
-                        const char *path, const points_table *p);
+/* Compares a sheet with the run of the student's variant, which may take so many seconds. A missing answer is in the
+ * list only where the question is worth points. path: NULL: nothing was handed in. False, with the reason in err: the
+ * example did not run, so nothing is known. */
+bool sheet_grade(const home *h, const lesson *l, const class_secret *secret, const char *student, const char *path,
+                 const points_table *p, double seconds, predictions *all, char *err, size_t room);
 
 #endif

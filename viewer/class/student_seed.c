@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "paths.h"
 
@@ -40,18 +42,33 @@ static uint64_t siphash(const uint64_t key[2], const void *bytes, size_t size)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+/* For root, who runs submissions as other users: they could read such a file. */
+static bool is_open_to_all(const char *path)
+{
+    struct stat st;
+    return geteuid() == 0 && stat(path, &st) == 0 && st.st_mode & S_IROTH;
+}
+
 bool class_secret_open(class_secret *s, const char *path, char *err, size_t room)
 {
     static const uint64_t first[2] = {1, 0}, second[2] = {2, 0};
     size_t size = 0;
     *s = (class_secret){{0, 0}};
     if (!path) return true;
+    if (is_open_to_all(path)) {
+        snprintf(err, room, "the secret %.900s can be read by every program that is graded: chmod 600 %.900s", path,
+                 path);
+        return false;
+    }
     char *bytes = file_read(path, &size);
     if (bytes && size >= LEAST_SECRET) *s = (class_secret){{siphash(first, bytes, size), siphash(second, bytes, size)}};
     else if (!bytes) snprintf(err, room, "cannot read the secret %s: %s", path, strerror(errno));
     else
-        snprintf(err, room, "the secret %s has %zu bytes; make one that cannot be guessed: head -c 32 /dev/urandom >%s",
-                 path, size, path);
+        snprintf(
+            err, room,
+            "the secret %.900s has %zu bytes; make one that cannot be guessed: (umask 077; head -c 32 /dev/urandom "
+            ">%.900s)",
+            path, size, path);
     free(bytes);
     return bytes && size >= LEAST_SECRET;
 }

@@ -1,6 +1,7 @@
 /* submissions.c: see submissions.h. */
 #include "submissions.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "memory.h"
+#include "prediction_sheet.h"
 
 static bool is_student(const struct dirent *e, const char *folder)
 {
@@ -36,34 +38,77 @@ char **class_students(const char *folder, int *count)
     return names;
 }
 
-char *submission_file(const char *folder, const lesson *l, const char *ending)
+/* In the folder or in its my/; from 1: in my/ alone. */
+static char *file_below(const char *folder, const lesson *l, const char *ending, int from)
 {
-    static const char *const below[] = {"", "my/"};
+    static const char *const below[] = {"", "/my"};
     char path[PATH_ROOM];
     struct stat st;
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%.2500s/%s%s%s", folder, below[i], l->id, ending);
+    for (int i = from; i < 2; i++) {
+        snprintf(path, sizeof path, "%.2500s%s", folder, below[i]);
+        if (lstat(path, &st) != 0 || (i && !S_ISDIR(st.st_mode))) continue; /* my may be a link to another's */
+        snprintf(path, sizeof path, "%.2500s%s/%s%s", folder, below[i], l->id, ending);
         if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) return memory_copy(path, "a submission");
     }
     return NULL;
 }
 
-static char *file_of(const char *folder, const char *student, const lesson *l, const char *ending)
+char *submission_file(const char *folder, const lesson *l, const char *ending)
 {
-    char path[PATH_ROOM];
-    snprintf(path, sizeof path, "%.2000s/%.255s", folder, student);
-    return submission_file(path, l, ending);
+    return file_below(folder, l, ending, 0);
+}
+
+/* Its sheet: one with answers before a blank one, which may lie where it was handed out. */
+static char *sheet_in(const char *folder, const lesson *l)
+{
+    char *sheet = file_below(folder, l, ".predict.c", 0);
+    char *other = sheet && sheet_is_blank(sheet) ? file_below(folder, l, ".predict.c", 1) : NULL;
+    if (!other) return sheet;
+    free(sheet);
+    return other;
+}
+
+enum { MOST_BYTES = 1 << 20 }; /* of a file; the longest solution has 3 KiB */
+
+/* A huge file, even a sparse one, would take the memory that the others need. */
+static void refuse_large(submission *s)
+{
+    struct stat st;
+    if (!s->path || stat(s->path, &st) != 0 || st.st_size <= MOST_BYTES) return;
+    snprintf(s->refused, sizeof s->refused,
+             "the file has %lld bytes, and at most %d are read: hand in the C file alone", (long long)st.st_size,
+             MOST_BYTES);
+}
+
+submission submission_of(const char *folder, const char *student, const lesson *l)
+{
+    submission s = {.student = memory_copy(student, "a submission"),
+                    .lesson = l,
+                    .path = submission_file(folder, l, ".c"),
+                    .sheet = sheet_in(folder, l)};
+    refuse_large(&s);
+    return s;
+}
+
+void submission_free(submission *s) { free(s->student), free(s->path), free(s->sheet); }
+
+/* Anything of a lesson: a program, or a sheet with answers. */
+static bool has_handed_in(const char *folder, const char *student, const lesson *l)
+{
+    char theirs[PATH_ROOM];
+    snprintf(theirs, sizeof theirs, "%.2000s/%.255s", folder, student);
+    char *path = submission_file(theirs, l, ".c"), *sheet = path ? NULL : sheet_in(theirs, l);
+    bool any = path || (sheet && !sheet_is_blank(sheet));
+    free(path), free(sheet);
+    return any;
 }
 
 static void add(submissions *s, const char *folder, const char *student, const lesson *l)
 {
+    char theirs[PATH_ROOM];
+    snprintf(theirs, sizeof theirs, "%.2000s/%.255s", folder, student);
     s->list = memory_realloc(s->list, (size_t)s->count + 1, sizeof *s->list, "the submissions");
-    s->list[s->count++] = (submission){
-        .student = memory_copy(student, "a submission"),
-        .lesson = l,
-        .path = file_of(folder, student, l, ".c"),
-        .sheet = file_of(folder, student, l, ".predict.c"),
-    };
+    s->list[s->count++] = submission_of(theirs, student, l);
 }
 
 static void add_student(submissions *s, const catalogue *c, const char *folder, const char *student, const bool *asked)
@@ -84,10 +129,9 @@ bool submissions_open(submissions *s, const catalogue *c, const char *folder, ch
     bool any = false;
     for (int n = 0; names[n]; n++)
         for (int i = 0; i < c->count; i++) {
-            char *path = file_of(folder, names[n], &c->lessons[i], ".c");
-            asked[i] |= path != NULL;
-            any |= path != NULL;
-            free(path);
+            bool is = has_handed_in(folder, names[n], &c->lessons[i]);
+            asked[i] |= is;
+            any |= is;
         }
     for (int n = 0; names[n]; n++) {
         add_student(s, c, folder, names[n], asked);
@@ -101,7 +145,60 @@ bool submissions_open(submissions *s, const catalogue *c, const char *folder, ch
     return any;
 }
 
-static void free_submission(submission *s) { free(s->student), free(s->path), free(s->sheet); }
+/* Is it a C file whose name is not ID.c or ID.predict.c? */
+static bool is_unclaimed(const catalogue *c, const char *name)
+{
+    size_t size = strlen(name), stem = size;
+    if (size < 3 || *name == '.' || strcmp(name + size - 2, ".c") != 0) return false;
+    stem -= size > 10 && !strcmp(name + size - 10, ".predict.c") ? 10 : 2;
+    for (int i = 0; i < c->count; i++)
+        if (strlen(c->lessons[i].id) == stem && !strncmp(c->lessons[i].id, name, stem)) return false;
+    return true;
+}
+
+/* The lesson that a name such as 3-Round.c or c1.c begins with the number of; NULL: none. */
+static const lesson *meant_by(const catalogue *c, const char *name)
+{
+    char number[8], err[256];
+    size_t n = strcspn(name, "0123456789"), digits = strspn(name + n, "0123456789");
+    if (n > 1 || !digits || n + digits >= sizeof number) return NULL;
+    snprintf(number, sizeof number, "%.*s", (int)(n + digits), name);
+    *number = (char)tolower((unsigned char)*number);
+    return lesson_find(c, number, err, sizeof err);
+}
+
+static int print_unclaimed_of(FILE *to, const catalogue *c, const char *folder, const char *theirs, int before)
+{
+    char path[PATH_ROOM];
+    int n = 0;
+    snprintf(path, sizeof path, "%.2000s/%.300s", folder, theirs);
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (!is_unclaimed(c, e->d_name)) continue;
+        const lesson *l = meant_by(c, e->d_name);
+        if (before + n++ == 0) fprintf(to, "\nfiles whose name is no lesson's, and that are not graded:\n");
+        fprintf(to, "  %s/%s", theirs, e->d_name);
+        if (l) fprintf(to, " (meant: %s.c?)", l->id);
+        fputc('\n', to);
+    }
+    if (dir) closedir(dir);
+    return n;
+}
+
+int submissions_print_unclaimed(FILE *to, const catalogue *c, const char *folder)
+{
+    char my[320];
+    int students = 0, n = 0;
+    char **names = class_students(folder, &students);
+    for (int i = 0; i < students; i++) {
+        snprintf(my, sizeof my, "%.255s/my", names[i]);
+        n += print_unclaimed_of(to, c, folder, names[i], n);
+        n += print_unclaimed_of(to, c, folder, my, n);
+        free(names[i]);
+    }
+    free(names);
+    return n;
+}
 
 void submissions_shard(submissions *s, int part, int parts)
 {
@@ -110,7 +207,7 @@ void submissions_shard(submissions *s, int part, int parts)
         if (i % parts == part - 1) {
             s->list[kept++] = s->list[i];
         } else {
-            free_submission(&s->list[i]);
+            submission_free(&s->list[i]);
         }
     }
     s->count = kept;
@@ -118,7 +215,7 @@ void submissions_shard(submissions *s, int part, int parts)
 
 void submissions_close(submissions *s)
 {
-    for (int i = 0; i < s->count; i++) free_submission(&s->list[i]);
+    for (int i = 0; i < s->count; i++) submission_free(&s->list[i]);
     free(s->list);
     *s = (submissions){0};
 }

@@ -3,13 +3,16 @@
 #ifndef FERRY_SUBMISSIONS_H
 #define FERRY_SUBMISSIONS_H
 
+#include <stdio.h>
+
 #include "lesson.h"
 
 typedef struct submission {
     char *student; /* the folder's name */
     const lesson *lesson;
-    char *path;  /* of the file; NULL: not handed in */
-    char *sheet; /* of the predictions; NULL: not handed in */
+    char *path;        /* of the file; NULL: not handed in */
+    char *sheet;       /* of the predictions; NULL: not handed in */
+    char refused[160]; /* why the file is not even read; "": it is */
 } submission;
 
 typedef struct submissions {
@@ -23,9 +26,15 @@ char **class_students(const char *folder, int *count);
 /* Every student with every lesson of which at least one file was handed in. Hidden folders and links are left out. The
  * catalogue must outlive it. False, with the reason in err: no folder, no student, no file. */
 bool submissions_open(submissions *s, const catalogue *c, const char *folder, char *err, size_t room);
+/* Prints the C files of students whose names are no lesson's, with the name that was probably meant: nothing else would
+ * tell that they are not graded. Returns how many. */
+int submissions_print_unclaimed(FILE *to, const catalogue *c, const char *folder);
 /* Keeps shard `part` of `parts` (1 ... parts): each has about as many, whoever asks. */
 void submissions_shard(submissions *s, int part, int parts);
 void submissions_close(submissions *s);
+/* What a student has handed in for a lesson, in this folder of theirs. */
+submission submission_of(const char *folder, const char *student, const lesson *l);
+void submission_free(submission *s);
 /* What one student has handed in for a lesson, in this folder or its my/, with the ending ".c" or ".predict.c": a plain
  * file, no link out of the folder. The caller frees the path; NULL: none. */
 char *submission_file(const char *folder, const lesson *l, const char *ending);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alike.h"
 #include "class_summary.h"
 #include "command.h"
 #include "grade_class.h"
@@ -32,25 +33,48 @@ static const lesson **lessons_named(const lesson_env *s, const command *c, const
     return list;
 }
 
+/* The first lesson whose questions cannot be handed out; NULL: none. */
+static const lesson *mistaken(const lesson *const *lessons)
+{
+    while (*lessons && !*(*lessons)->mistake) lessons++;
+    return *lessons;
+}
+
+/* To every student; returns how many could not get all of theirs. err: the first reason. */
+static int hand_to_all(const home *h, const lesson *const *lessons, const class_secret *secret, const char *folder,
+                       char **students, int count, char *err, size_t room)
+{
+    char why[PATH_ROOM + 256];
+    int written = 0, kept = 0, failed = 0;
+    for (int i = 0; i < count; i++)
+        if (!sheets_write(h, lessons, secret, folder, students[i], &written, &kept, why, sizeof why) && !failed++)
+            snprintf(err, room, "%.3000s", why);
+    printf("%d students, %d sheets written, %d kept as they were\n", count, written, kept);
+    fflush(stdout);
+    return failed;
+}
+
 static bool hand_out(const home *h, const lesson *const *lessons, const options *o)
 {
-    char err[PATH_ROOM + 256] = "";
+    char err[PATH_ROOM + 256] = "", first[PATH_ROOM];
     const char *folder = o->word[0];
+    const lesson *wrong = mistaken(lessons);
     class_secret secret;
-    int count = 0, written = 0, kept = 0;
-    bool ok = class_secret_open(&secret, o->secret, err, sizeof err);
+    int count = 0, failed = 0;
+    if (wrong) snprintf(err, sizeof err, "lesson.json of %s: %s", wrong->id, wrong->mistake);
+    bool ok = !wrong && class_secret_open(&secret, o->secret, err, sizeof err);
     char **students = ok ? class_students(folder, &count) : NULL;
     if (ok && !students) snprintf(err, sizeof err, "cannot read %.2000s: %s", folder, strerror(errno));
     else if (ok && !count)
         snprintf(err, sizeof err, "no student in %.2000s; make a folder for each: mkdir %.900s/ada", folder, folder);
     ok = ok && count;
-    for (int i = 0; ok && i < count; i++)
-        ok = sheets_write(h, lessons, &secret, folder, students[i], &written, &kept, err, sizeof err);
-    if (ok) printf("%d students, %d sheets written, %d kept as they were\n", count, written, kept);
-    else command_error(err);
+    if (ok) failed = hand_to_all(h, lessons, &secret, folder, students, count, first, sizeof first);
+    if (failed)
+        snprintf(err, sizeof err, "%d of them did not get all sheets, the first because: %.2900s", failed, first);
+    if (!ok || failed) command_error(err);
     for (int i = 0; i < count; i++) free(students[i]);
     free(students);
-    return ok;
+    return ok && !failed;
 }
 
 int command_handout(const command *c, int argc, char **argv)
@@ -79,50 +103,67 @@ static bool read_shard(const char *text, int *part, int *parts)
            *part <= *parts;
 }
 
-static bool write_junit(const char *path, const class_rows *rows)
+static bool write_junit(const char *path, const class_rows *rows, char *err, size_t room)
 {
     fy_text xml = {0};
-    char message[PATH_ROOM + 64];
     class_junit(&xml, rows);
     bool ok = !xml.lost && file_write(path, xml.data, xml.size);
-    if (!ok) {
-        snprintf(message, sizeof message, "cannot write %s", path);
-        command_error(message);
-    }
+    if (!ok)
+        snprintf(err, room, "cannot write %.2900s: %s; name a file in a folder you may write to, with --junit", path,
+                 strerror(errno));
     free(xml.data);
     return ok;
 }
 
-static bool grade(const class_options *how, const submissions *all, const options *o)
+/* What the file holds, in order, and of everybody what failed and what is alike. */
+static bool sum_up(const class_options *how, const catalogue *lessons, const submissions *all, const options *o,
+                   char *err, size_t room)
+{
+    class_rows rows = {0};
+    bool ok = class_rows_read(&rows, how->csv, err, room);
+    if (ok && !class_rows_write(&rows, how->csv)) {
+        snprintf(err, room, "cannot write %.2900s: %s", how->csv, strerror(errno));
+        ok = false;
+    }
+    if (ok) {
+        class_summary(stdout, &rows, all);
+        alike_print(stdout, how->home, all);
+        submissions_print_unclaimed(stdout, lessons, o->word[0]);
+        fflush(stdout);
+        ok = !o->junit || write_junit(o->junit, &rows, err, room);
+    }
+    class_rows_free(&rows);
+    return ok;
+}
+
+static bool grade(const class_options *how, const catalogue *lessons, const submissions *all, const options *o)
 {
     char err[PATH_ROOM + 256] = "", words[300];
     class_rows rows = {0};
-    bool ok = class_rows_read(&rows, how->csv, err, sizeof err);
+    int lock = class_rows_lock(how->csv, err, sizeof err);
+    bool ok = lock >= 0 && class_rows_read(&rows, how->csv, err, sizeof err);
     class_protections(how, words, sizeof words);
     printf("%s\n", words);
     if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);
     fflush(stdout);
-    ok = ok && grade_class(how, all, &rows, err, sizeof err);
+    bool complete = ok && grade_class(how, all, &rows, err, sizeof err);
     class_rows_free(&rows);
-    ok = ok && class_rows_read(&rows, how->csv, err, sizeof err);
-    if (ok && !class_rows_write(&rows, how->csv)) {
-        snprintf(err, sizeof err, "cannot write %s", how->csv);
-        ok = false;
-    }
-    if (!ok) command_error(err);
-    if (ok) {
-        class_summary(stdout, &rows, all);
-        class_alike(stdout, how->home, all);
-        ok = !o->junit || write_junit(o->junit, &rows);
-    }
-    class_rows_free(&rows);
-    return ok;
+    if (ok && !complete) command_error(err); /* what there is, is summed up all the same */
+    bool summed = ok && sum_up(how, lessons, all, o, err, sizeof err);
+    if (!ok || (complete && !summed)) command_error(err);
+    if (lock >= 0) class_rows_unlock(lock, how->csv);
+    return complete && summed;
 }
 
 /* Before the class: a check that does not compile would fail everybody. */
 static bool build_checks(const lesson_env *s, char *err, size_t room)
 {
     char object[OWN_CHECK_ROOM];
+    for (int i = 0; i < s->catalogue.count; i++)
+        if (*s->catalogue.lessons[i].mistake) {
+            snprintf(err, room, "lesson.json of %s: %s", s->catalogue.lessons[i].id, s->catalogue.lessons[i].mistake);
+            return false;
+        }
     for (int i = 0; *s->home.own && i < s->catalogue.count; i++)
         if (!own_check_build(&s->home, s->catalogue.lessons[i].id, object, err, room)) return false;
     return true;
@@ -136,7 +177,7 @@ static bool grade_folder(const lesson_env *s, const options *o, int part, int pa
     class_options how = {.home = &s->home,
                          .seconds = o->seconds,
                          .jobs = o->jobs,
-                         .as_user = class_user(),
+                         .users = class_users_find(),
                          .csv = o->csv ? o->csv : "class.csv"};
     how.points = points_open(o->points ? o->points : path, err, sizeof err);
     bool ok = how.points && build_checks(s, err, sizeof err) &&
@@ -146,7 +187,7 @@ static bool grade_folder(const lesson_env *s, const options *o, int part, int pa
         command_error(err);
     } else {
         submissions_shard(&all, part, parts);
-        ok = grade(&how, &all, o);
+        ok = grade(&how, &s->catalogue, &all, o);
         submissions_close(&all);
     }
     points_close(how.points);
@@ -211,8 +252,8 @@ static bool join(const options *o)
     }
     for (int i = 0; i < rows.count; i++) graded += !strcmp(rows.list[i].check, "total");
     if (ok) printf("%s: %d submissions of %d tables\n", o->word[0], graded, files);
-    else command_error(err);
-    ok = ok && (!o->junit || write_junit(o->junit, &rows));
+    ok = ok && (!o->junit || write_junit(o->junit, &rows, err, sizeof err));
+    if (!ok) command_error(err);
     class_rows_free(&rows);
     return ok;
 }

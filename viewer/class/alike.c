@@ -1,0 +1,165 @@
+/* alike.c: see alike.h. A copy with other names is one all the same; but short exercises have few right answers, so
+ * what equals the solution says little. */
+#include "alike.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "text.h"
+
+/* ---- the form of a program ------------------------------------------------------------------------------------ */
+
+enum { MOST_NAMES = 256 };
+
+typedef struct names { /* of variables, in their order */
+    const char *at[MOST_NAMES];
+    size_t size[MOST_NAMES];
+    int count;
+} names;
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Where a comment, a text or a character that begins here ends; NULL: none begins. */
+static const char *end_of_quoted(const char *p)
+{
+    const char *end = NULL;
+    if (p[0] == '/' && p[1] == '/') return p + strcspn(p, "\n");
+    if (p[0] == '/' && p[1] == '*') return (end = strstr(p + 2, "*/")) ? end + 2 : p + strlen(p);
+    if (*p != '"' && *p != '\'') return NULL;
+    for (end = p + 1; *end && *end != *p && *end != '\n'; end++) end += end[0] == '\\' && end[1];
+    return *end ? end + 1 : end;
+}
+
+/* Names that say what a program does: of calls, of types and keywords, of Ferry, and of options behind a dot. */
+static bool is_meaningful(const char *word, size_t size, char before, const char *after)
+{
+    static const char *const words[] = {"int",  "int64_t", "long",  "float",  "double", "char",    "void",
+                                        "bool", "size_t",  "const", "static", "struct", "typedef", "return",
+                                        "if",   "else",    "for",   "while",  "do",     "break",   "continue",
+                                        "true", "false",   "NULL",  "sizeof", "include"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == size && !strncmp(words[i], word, size)) return true;
+    while (isspace((unsigned char)*after)) after++;
+    return before == '.' || *after == '(' || isdigit((unsigned char)*word) || !strncmp(word, "fy_", 3) ||
+           !strncmp(word, "FY_", 3);
+}
+
+static void add_word(fy_text *to, names *seen, const char *word, size_t size, char before)
+{
+    int n = 0;
+    if (is_meaningful(word, size, before, word + size)) {
+        fy_text_add(to, word, size);
+        fy_text_add(to, " ", 1);
+        return;
+    }
+    while (n < seen->count && (seen->size[n] != size || strncmp(seen->at[n], word, size) != 0)) n++;
+    if (n == seen->count && n < MOST_NAMES) seen->at[n] = word, seen->size[n] = size, seen->count++;
+    fy_text_printf(to, "$%d ", n);
+}
+
+char *alike_form(const char *program)
+{
+    fy_text form = {0};
+    names seen = {.count = 0};
+    char before = ' ';
+    for (const char *p = program, *end; *p; p = end) {
+        size_t size = 0;
+        while (is_word(p[size])) size++;
+        end = size ? p + size : end_of_quoted(p);
+        if (size) add_word(&form, &seen, p, size, before);
+        else if (end && *p != '/') fy_text_add(&form, p, (size_t)(end - p));
+        else if (!end && !isspace((unsigned char)*p)) fy_text_add(&form, p, 1);
+        if (!end) end = p + 1;
+        if (!isspace((unsigned char)*p)) before = *p;
+    }
+    fy_text_add(&form, "", 1);
+    if (form.lost) memory_fail("the summary");
+    return form.data;
+}
+
+/* NULL if it cannot be read. */
+static char *form_of_file(const char *path)
+{
+    char *text = file_read(path, NULL), *form = text ? alike_form(text) : NULL;
+    free(text);
+    return form;
+}
+
+bool alike_is_starter(const home *h, const submission *s)
+{
+    char path[PATH_ROOM];
+    lesson_path(h, s->lesson, "starter.c", path);
+    char *starter = form_of_file(path), *mine = form_of_file(s->path);
+    bool same = starter && mine && !strcmp(starter, mine);
+    free(starter), free(mine);
+    return same;
+}
+
+/* ---- groups ----------------------------------------------------------------------------------------------------- */
+
+typedef struct forms {
+    char **of; /* by submission; NULL: none, or already in a group */
+    int lines;
+} forms;
+
+enum { MOST_SHOWN = 12 }; /* names in a line */
+
+/* One line of those with the form, which are taken out of the list; only of more than one, unless `any`. */
+static void print_group(FILE *to, const submissions *all, forms *f, int first, const char *form, const char *as,
+                        bool any)
+{
+    const lesson *l = all->list[first].lesson;
+    int n = 0, same = 0;
+    for (int i = first; i < all->count; i++) same += f->of[i] && all->list[i].lesson == l && !strcmp(f->of[i], form);
+    bool shown = same > 1 || (any && same);
+    if (shown) fprintf(to, "  %s%s:", l->id, as);
+    for (int i = first; i < all->count; i++) {
+        if (!f->of[i] || all->list[i].lesson != l || strcmp(f->of[i], form) != 0) continue;
+        if (shown && n < MOST_SHOWN) fprintf(to, "%s %s", n ? "," : "", all->list[i].student);
+        n++;
+        if (i == first) continue; /* the form itself may be of the first */
+        free(f->of[i]);
+        f->of[i] = NULL;
+    }
+    if (shown && n > MOST_SHOWN) fprintf(to, " and %d more", n - MOST_SHOWN);
+    if (shown) fputc('\n', to);
+    f->lines += shown;
+}
+
+/* The group of one submission: as its lesson's solution, or as others. */
+static void print_groups_from(FILE *to, const home *h, const submissions *all, forms *f, int first)
+{
+    char path[PATH_ROOM], *mine = f->of[first];
+    lesson_path(h, all->list[first].lesson, "starter.c", path);
+    char *starter = form_of_file(path);
+    lesson_path(h, all->list[first].lesson, "solution.c", path);
+    char *solution = form_of_file(path);
+    bool is_starter = starter && !strcmp(starter, mine), is_solution = solution && !strcmp(solution, mine);
+    if (!is_starter) print_group(to, all, f, first, mine, is_solution ? ", as the solution" : "", is_solution);
+    free(mine), free(starter), free(solution);
+    f->of[first] = NULL;
+}
+
+int alike_print(FILE *to, const home *h, const submissions *all)
+{
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&lines, &size);
+    forms f = {memory_zeroed((size_t)all->count + 1, sizeof *f.of, "the summary"), 0};
+    for (int i = 0; out && i < all->count; i++) {
+        const submission *s = &all->list[i];
+        if (s->path && !*s->refused) f.of[i] = form_of_file(s->path);
+    }
+    for (int i = 0; out && i < all->count; i++)
+        if (f.of[i]) print_groups_from(out, h, all, &f, i);
+    if (out) fclose(out);
+    if (f.lines)
+        fprintf(to,
+                "\nprograms that are alike, comments and names of variables aside (short ones may be, without a "
+                "reason):\n%s",
+                lines);
+    free(lines), free(f.of);
+    return f.lines;
+}

@@ -1,0 +1,19 @@
+/* class_user.h: as which users submissions run, so that they cannot reach the grader's files, nor each other. */
+#ifndef FERRY_CLASS_USER_H
+#define FERRY_CLASS_USER_H
+
+#include <stdbool.h>
+
+enum { MOST_JOBS = 64 }; /* submissions at once */
+
+typedef struct class_users {
+    unsigned first; /* the id of the first; 0: submissions run as the caller */
+    bool apart;     /* each of MOST_JOBS jobs has an id of its own, from the first on; else they share it */
+} class_users;
+
+/* If this is root: ids that no account has, else that of "nobody". */
+class_users class_users_find(void);
+/* The id for one of the jobs that run at once, from 0 on; 0: the caller's. */
+unsigned class_user(const class_users *u, int job);
+
+#endif
