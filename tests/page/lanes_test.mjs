@@ -416,6 +416,13 @@ test('an iteration lasts while a function that it calls works', () => {
   assert.deepEqual(outer.iterations.map(({ seq, to }) => [seq, to]), [[1, 6], [7, 12]]);
 });
 
+test('values logged after their line begin no iteration', () => {
+  const iteration = (n) => [[3, 'a'], [4, 'b']].flatMap(([line, name], i) => kernel(2 * n + i + 1, 40 * n + 10 * i, 0, 40 * n + 10 * i, 40 * n + 10 * i + 5).map((e) => ({ ...e, file: 'p.c', line, fn: 'main', name: e.name && name })));
+  const late = (n) => ({ kind: 'values', t: 40 * n + 30, file: 'p.c', line: 3, fn: 'main', storage: 1, version: n + 1 });
+  const one = script({ kind: 'source', t: 0, path: 'p.c', text: 'f();\nfor (;;) {\n a();\n b();\n}\n' }, ...[0, 1, 2].flatMap((n) => [...iteration(n), late(n)]));
+  assert.deepEqual(iterationsOf(one), [[0, 2, 3]]);
+});
+
 test('the loops of a real program', () => {
   const of = (name) => loopsOf(open(logs().get(name))).all.map(({ first, iterations }) => [first, iterations.length]);
   assert.deepEqual(of('overlap'), [[56, 4], [25, 4], [20, 5], [20, 5], [20, 5], [20, 5], [33, 4], [20, 5], [20, 5], [20, 5], [20, 5]]);

@@ -9,6 +9,7 @@ import { perRun } from './per_run.js';
 import { firstIndex } from './search.js';
 
 const DOES = new Set(['op', 'copy', 'host_write', 'host_read', 'mark', 'event_record']); // what an iteration may begin with
+const ELSEWHERE = new Set(['complete', 'graph', 'values']); // they name the line of earlier work, where the program is no more
 const NEAR = 64; // iterations that are looked at for one event
 
 /** The loops of a program's text: [{first, last}], lines, an outer one before those in it. */
@@ -42,7 +43,7 @@ function loops(run) {
   function add(e, seq) {
     if (e.kind === 'tensor') names.set(int(e.tensor), text(e.name));
     if (e.kind === 'source') files.set(text(e.path), linesOf(text(e.text)));
-    if (!(e.line > 0) || e.kind === 'complete' || e.kind === 'graph') return; // a backward pass names lines that the program is not at
+    if (!(e.line > 0) || ELSEWHERE.has(e.kind)) return;
     const file = files.get(text(e.file));
     const { inside, base } = functionOf(e, seq);
     const chain = file?.lines.get(e.line) ?? [];
