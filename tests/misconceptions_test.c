@@ -105,7 +105,7 @@ static void all_twenty_five_have_a_pair(void **state)
         assert_non_null(m);
         assert_int_equal(m->rank, i + 1);
         assert_ptr_equal(misconception_named(m->name), m);
-        assert_true(m->believed[0] && m->truth[0] && m->signature);
+        assert_true(m->believed[0] && m->truth[0] && m->wanted[0] && m->signature);
         bool paired = false;
         for (int k = 0; misconception_pairs[k].name; k++) paired |= !strcmp(misconception_pairs[k].name, m->name);
         assert_true(paired);

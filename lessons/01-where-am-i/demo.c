@@ -3,15 +3,15 @@
 
 int main(void)
 {
-    // created in CPU RAM
+    // no word of a device
     fy_tensor *rows = fy_randn((96, 32));
-    // a copy crosses the bus
+    // a device and a tensor
     fy_tensor *moved = fy_to(rows, "cuda");
-    // created in VRAM
+    // with a device
     fy_tensor *weights = fy_randn((32, 8), .device = "cuda");
-    // computed where both live
+    // where does this work?
     fy_tensor *result = fy_matmul(moved, weights);
-    // the result is copied back
+    // and this?
     fy_tensor *back = fy_cpu(result);
 
     fy_print(fy_sum(back));

@@ -1,4 +1,4 @@
-/* Myth 1: "An in-place operation may bring a tensor back to the CPU." */
+/* Myth 1: "An in-place operation brings a tensor on the card back to the CPU." */
 #include "grade.h"
 
 /* The tensor that an op wrote again: a first write makes version 1. */

@@ -1,4 +1,4 @@
-// Myth 1, on trial: "An in-place operation may bring a tensor back to the CPU."
+// Myth 1, on trial: "An in-place operation brings a tensor on the card back to the CPU."
 //
 // True or false? Say it with fy_mark. Below it, write the few lines whose events prove it, with x.
 // The limit: 4 copies and operations.

@@ -1,4 +1,4 @@
-/* Myth 2: "A 0-dim tensor in CPU RAM may be combined with a tensor on the card." */
+/* Myth 2: "All tensors must be moved to the card before an operation there can use them." */
 #include "grade.h"
 
 /* What a tensor is to this statement. */
@@ -21,9 +21,8 @@ static evidence refused(grading *g, const fy_event *error)
         lone |= role_of(g, tensor) == LONE_AT_HOME;
     if (lone)
         return shows_nothing(error, grade_say(g,
-                                              "The call at line %d refused, but others may not: \"may be combined\" "
-                                              "asks whether any operation takes the two. Try one that works element by "
-                                              "element.",
+                                              "The call at line %d refused, but others may not: \"all tensors must\" "
+                                              "is about every operation. Try one that works element by element.",
                                               grade_line(error)));
     return shows_nothing(error, grade_say(g,
                                           "The call at line %d refused two tensors that both have dimensions; a shape "
@@ -40,8 +39,8 @@ static evidence find(grading *g)
         fy_use u;
         for (size_t i = 0; fy_event_use(op, op->is.op.in, i, &u); i++) seen[role_of(g, u.tensor)]++;
         if (is_on_card(op->is.op.device) && seen[LONE_AT_HOME] && (seen[ROWS_ON_CARD] || seen[LONE_ON_CARD]))
-            return shows_true(op, grade_say(g, "%s ran on the card, with a 0-dim tensor in CPU RAM as an operand",
-                                            grade_where(g, op)));
+            return shows_false(op, grade_say(g, "%s ran on the card, with a 0-dim tensor in CPU RAM as an operand",
+                                             grade_where(g, op)));
         if (seen[LONE_ON_CARD] && seen[ROWS_ON_CARD]) both = op;
     }
     if (error) return refused(g, error);

@@ -1,4 +1,4 @@
-// Myth 2, on trial: "A 0-dim tensor in CPU RAM may be combined with a tensor on the card."
+// Myth 2, on trial: "All tensors must be moved to the card before an operation there can use them."
 //
 // True or false? Say it with fy_mark. Below it, write the few lines whose events prove it, with x.
 // The limit: 5 copies and operations.
@@ -10,7 +10,7 @@ int main(void)
     fy_tensor *total = fy_sum(x); // a 0-dim tensor
 
     // --- your code ---
-    fy_mark("true");
+    fy_mark("false");
     fy_tensor *g = fy_to(x, "cuda");
     fy_tensor *shares = fy_mul(g, total);
     // --- end ---

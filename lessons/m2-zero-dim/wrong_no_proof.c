@@ -1,4 +1,4 @@
-// Myth 2, on trial: "A 0-dim tensor in CPU RAM may be combined with a tensor on the card."
+// Myth 2, on trial: "All tensors must be moved to the card before an operation there can use them."
 //
 // True or false? Say it with fy_mark. Below it, write the few lines whose events prove it, with x.
 // The limit: 5 copies and operations.
@@ -11,6 +11,6 @@ int main(void)
 
     // --- your code ---
     // The right verdict, and no proof.
-    fy_mark("true");
+    fy_mark("false");
     // --- end ---
 }

@@ -9,6 +9,8 @@ static evidence find(grading *g)
             c, grade_say(g, "fy_print at line %d, of a tensor in VRAM, made a copy of %lld bytes over the bus",
                          grade_line(c), (long long)c->is.copy.bytes));
     const fy_event *r = next_event(g, NULL, host_read, is->via == FY_WORD_print && storage_is_on_card(g, is->storage));
+    if (r && r->is.host_read.count == 0)
+        return shows_nothing(r, "An empty tensor has no bytes to copy: print one that has some.");
     if (r)
         return shows_false(
             r, grade_say(g, "fy_print at line %d read a tensor in VRAM, and nothing was copied", grade_line(r)));

@@ -21,6 +21,11 @@ static evidence find(grading *g)
 {
     const fy_event *again = answered_again(g), *first = next_event(g, NULL, answer, true);
     const fy_event *second = first ? next_event(g, first, answer, true) : NULL, *c = next_event(g, NULL, copy, true);
+    if (again && !next_event(g, NULL, same, is->tensor == again->is.answer.tensor))
+        return shows_nothing(again, grade_say(g,
+                                              "The answer at line %d is the same tensor, but no fy_to returned it: it "
+                                              "only has two names.",
+                                              grade_line(again)));
     if (again)
         return shows_false(again, grade_say(g,
                                             "the answer at line %d is a tensor that has been handed in under another "

@@ -8,6 +8,13 @@ static int64_t bytes_there(grading *g, const fy_event *answer)
     return c ? c->is.copy.bytes : -1;
 }
 
+/* Work other than conversions that one of the answers was made from: it may change the values, whatever the order. */
+static const fy_event *other_work(grading *g, const fy_event *one, const fy_event *other)
+{
+    return next_event(g, NULL, op,
+                      !fy_event_is(it, is->name, "cast") && (leads_to(g, it, one) || leads_to(g, it, other)));
+}
+
 static evidence compare(grading *g, const fy_event *one, const fy_event *other)
 {
     grade_array a = grade_answer(g, grade_text(g, one, one->is.answer.name)),
@@ -22,6 +29,10 @@ static evidence compare(grading *g, const fy_event *one, const fy_event *other)
                                               "Both copies to the card carried %lld bytes: that is the same order of "
                                               "the two steps, twice.",
                                               (long long)bytes_a));
+    const fy_event *work = other_work(g, one, other);
+    if (work)
+        return shows_nothing(work, grade_say(g, "%s may change the values as well: compare the two orders alone.",
+                                             grade_where(g, work)));
     const char *bytes = grade_say(g, "for the answers at lines %d and %d, %lld and %lld bytes crossed the bus",
                                   grade_line(one), grade_line(other), (long long)bytes_a, (long long)bytes_b);
     if (arrays_close(a.data, a.count, b.data, b.count, 0, 0, &where))

@@ -30,7 +30,9 @@ static evidence find(grading *g)
     const fy_event *there = first_randn(g, true, &born), *here = first_randn(g, false, &carried);
     const fy_event *copy = here ? copied_there(g, carried.storage) : NULL;
     const fy_event *sent =
-        there ? next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->dst.storage == born.storage) : NULL;
+        there ? next_event(g, NULL, copy, /* a later one is the program's own */
+                           is->dir == FY_WORD_h2d && is->dst.storage == born.storage && it->seq < there->seq)
+              : NULL;
     if (sent)
         return shows_false(sent, grade_say(g, "%s filled the tensor that was made on the card", grade_where(g, sent)));
     if (there && copy)

@@ -4,6 +4,8 @@
  * first, and a dtype conversion happens on one side. Which one follows PyTorch: on the CPU, which saves VRAM; on the
  * GPU if the call must not wait for the CPU; between two GPUs on the source. All memory is reserved before anything
  * runs. */
+#include <string.h>
+
 #include "composed.h"
 #include "device.h"
 #include "dispatch.h"
@@ -98,11 +100,21 @@ fy_tensor *fy_copy_to(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, con
 
 /* ---- fy_to ---- */
 
+/* Did the program write fy_to, fy_cuda or fy_cpu here? Clipping and others convert where it is needed, if it is. */
+static bool is_users(const fy_site *at)
+{
+    return at && (!strcmp(at->call, "fy_to") || !strcmp(at->call, "fy_cuda") || !strcmp(at->call, "fy_cpu"));
+}
+
 /* A new reference to x if device and dtype match already. */
 static fy_tensor *copy_if_needed(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const fy_to_opts *o)
 {
     bool same = to == x->storage->dev && dtype == x->dtype;
-    if (same && !o->copy) return fy_scope_track(fy_tensor_retain(x));
+    if (same && !o->copy) {
+        if (fy_log_is_on() && is_users(at))
+            FY_EMIT(at, same, .tensor = x->id, .name = fy_ref_str(fy_site_variable(at)));
+        return fy_scope_track(fy_tensor_retain(x));
+    }
     fy_transfer_opts how = {.async = o->non_blocking, .why = FY_WORD_user};
     fy_tensor *out = fy_copy_to(at, x, to, dtype, &how, NULL);
     if (out && FY_HAS_GRAPH(x)) fy_record_step(at, FY_NODE_TO, out, 1, &x, NULL, false);

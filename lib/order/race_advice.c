@@ -50,8 +50,9 @@ const char *fy_race_advice(const fy_data_race *f, const fy_access *later, const 
     else if (f->type == FY_WORD_reuse)
         snprintf(buf, room,
                  "call fy_record_stream(%s, %s) before %s is freed: work queued on %s may still use its bytes, which "
-                 "now belong to %s; or call fy_stream_wait_stream(%s, %s) before %s",
-                 old.text, a.text, old.text, a.text, x.text, b.text, a.text, line);
+                 "now belong to %s; fy_stream_wait_stream(%s, %s) before %s orders them too, but then %s waits for "
+                 "that work",
+                 old.text, a.text, old.text, a.text, x.text, b.text, a.text, line, b.text);
     else if (later->agent == FY_HOST)
         snprintf(buf, room,
                  "call fy_cuda_synchronize(), or fy_stream_synchronize(%s), before %s %s %s: work queued on that "

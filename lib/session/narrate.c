@@ -171,6 +171,7 @@ static void (*const narrators[FY_KIND_COUNT])(fy_narration *) = {
     [FY_KIND_alloc] = fy_narrate_alloc,
     [FY_KIND_tensor] = fy_narrate_tensor,
     [FY_KIND_name] = fy_narrate_name,
+    [FY_KIND_same] = fy_narrate_same,
     [FY_KIND_free] = fy_narrate_free,
     [FY_KIND_given] = fy_narrate_given,
     [FY_KIND_answer] = fy_narrate_answer,

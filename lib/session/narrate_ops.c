@@ -107,6 +107,19 @@ void fy_narrate_name(fy_narration *t)
     known(t, e->tensor)->name = e->name;
 }
 
+void fy_narrate_same(fy_narration *t)
+{
+    const fy_ev_same *e = &t->event.is.same;
+    fy_bytes name = fy_event_bytes(&t->event, e->name);
+    fy_line_begin(t, "same");
+    fy_add_label(t, subject(t), e->tensor);
+    fy_text_str(rest(t), "is on ");
+    fy_add_device(rest(t), known(t, e->tensor)->device);
+    fy_text_printf(rest(t), " already: nothing to do%s%.*s%s", name.size ? "; " : "", (int)name.size,
+                   name.size ? name.data : "", name.size ? " is the same tensor" : "");
+    end(t);
+}
+
 void fy_narrate_free(fy_narration *t)
 {
     const fy_ev_free *e = &t->event.is.free;

@@ -76,6 +76,7 @@ static inline fy_known_tensor *known(fy_narration *t, uint32_t tensor) { return 
 void fy_narrate_alloc(fy_narration *t);
 void fy_narrate_tensor(fy_narration *t);
 void fy_narrate_name(fy_narration *t);
+void fy_narrate_same(fy_narration *t);
 void fy_narrate_free(fy_narration *t);
 void fy_narrate_given(fy_narration *t);
 void fy_narrate_answer(fy_narration *t);

@@ -99,6 +99,10 @@
         FIELD(name, ID, tensor, "which") \
         FIELD(name, STR, name, "the name") \
     END(name) \
+    KIND(same, "a call returned its argument: device and dtype were as asked") \
+        FIELD(same, ID, tensor, "which") \
+        FIELD(same, STR, name, "name of the variable that it is assigned to, if the source shows it") \
+    END(same) \
     KIND(drop, "a tensor handle was freed") \
         FIELD(drop, ID, tensor, "which") \
         FIELD(drop, ENUM, why, "free, scope, exit; graph: saved for a gradient until now; data: fy_module_to put another in its place") \

@@ -69,16 +69,16 @@ int command_list(const command *c, int argc, char **argv)
 
 static void introduce(const home *h, const lesson *l)
 {
-    char name[256], text[PATH_ROOM];
-    lesson_name(h, l, name);
-    if (*h->own) lesson_path(h, l, "README.md", text);
-    else snprintf(text, sizeof text, "lessons/%s/README.md", l->id);
+    char file[PATH_ROOM], text[PATH_ROOM];
+    lesson_file_path(h, l, file);
+    lesson_path(h, l, "README.md", text);
     printf("%s: %s", l->id, l->title);
     if (l->minutes) printf(" (about %d minutes)", l->minutes);
     printf("\nafter this: %s\n\n", l->goal);
-    printf("  read     %s\n", text);
+    printf("  read     %s\n", path_from_here(text));
     if (l->question_count) printf("  predict  %s predict %s\n", command_name, l->id);
-    printf("  edit     %s\n  limit    %s\n  grade    %s grade %s\n", name, l->budget, command_name, l->id);
+    printf("  edit     %s\n  limit    %s\n  grade    %s grade %s\n", path_from_here(file), l->budget, command_name,
+           l->id);
 }
 
 static int show_next(const lesson_env *s, bool json)

@@ -43,6 +43,13 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
+const char *path_from_here(const char *path)
+{
+    char here[PATH_ROOM];
+    size_t size = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return size > 1 && !strncmp(path, here, size) && path[size] == '/' ? path + size + 1 : path;
+}
+
 bool folder_temporary(const char *name, char out[PATH_ROOM])
 {
     const char *asked = getenv("TMPDIR");

@@ -27,6 +27,8 @@ typedef struct home {
 bool paths_find(home *h, char *err, size_t room);
 
 /* Creates a folder and its parents. */
+/* The part of an absolute path below the current folder; the whole path if it is not there. */
+const char *path_from_here(const char *path);
 bool folder_make(const char *path);
 bool folder_exists(const char *path);
 void folder_remove(const char *path); /* with all that is in it */

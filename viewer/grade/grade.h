@@ -160,8 +160,8 @@ bool check_answer_at_home(grading *g, const char *answer);
 
 /* ---- checks of costs, ordering and beliefs: limits.c; each records one verdict under `name` --------------- */
 
-/* The run does not show this misconception (a name of misconceptions.c, "to-moves-it"). The message says what is
- * believed and what is true. */
+/* The run does not show this misconception (a name of misconceptions.c, "to-moves-it"). The message says what is true,
+ * and where it shows. */
 bool check_understood(grading *g, const char *name, const char *misconception);
 /* At most so many bytes in a direction (FY_WORD_h2d, _d2h, _d2d), or over the bus in both (FY_WORD_none). Includes what
  * fy_print and fy_item copy. */

@@ -51,8 +51,8 @@ static bool print_count(FILE *to, const struct verdict_check *c, bool first)
     return true;
 }
 
-/* Each check with its mark, then a table of those that count something. */
-static void print_checks(FILE *to, paint p, const outcome *out)
+/* Each check with its mark, then a table of those that count something; of a run that came to none, the limit. */
+static void print_checks(FILE *to, paint p, const lesson *l, const outcome *out)
 {
     const verdict *v = &out->verdict;
     int n = v->checks < VERDICT_CHECKS ? v->checks : VERDICT_CHECKS;
@@ -66,6 +66,7 @@ static void print_checks(FILE *to, paint p, const outcome *out)
     bool first = true;
     for (int i = 0; i < n; i++)
         if (print_count(to, &v->check[i], first)) first = false;
+    if (first && out->end != RUN_PASSED && *l->budget) fprintf(to, "\n  limit: %s\n", l->budget);
 }
 
 /* my/01-where-am-i.c:14: message, the source line, expected and actual values, the line of the log that shows it. */
@@ -99,7 +100,7 @@ void report(FILE *to, const lesson *l, const outcome *out)
     if (colours) p = (paint){"\033[32m", "\033[1;31m", "\033[2m", "\033[0m"};
 
     fprintf(to, "\n%s%s%s  %s%s, seed %" PRIu64 "%s\n", p.dim, l->id, p.plain, p.dim, out->file, out->seed, p.plain);
-    if (out->graded) print_checks(to, p, out);
+    if (out->graded) print_checks(to, p, l, out);
     print_message(to, p, out);
     const diagnosis *d = &out->diagnosis; /* a warning; an error is the message itself */
     if (out->end != RUN_NOT_COMPILED && out->end != RUN_ENVIRONMENT_ERROR && *d->message)

@@ -113,6 +113,7 @@ const sentences = {
     ? `${n.tensor(e.tensor)} is a view of ${n.used(e.view_of, e)}: same bytes, nothing copied.`
     : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
   name: (e) => `The tensor is now called ${e.name}.`,
+  same: (e, n) => `${n.tensor(e.tensor)} has the device and the dtype that are asked for: nothing is copied${e.name ? `, and ${e.name} is the same tensor` : ''}.`,
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
   graph: (e, n) => {
     if (e.what === 'run') return `The gradient of ${n.tensor(e.tensor)} goes back through ${e.op ?? 'a call'}${onLine(e)}.`;
@@ -241,7 +242,7 @@ export function sentence(e, n) {
 
 // A step's sentence is that of its first event kind in this order.
 const WEIGHT = [
-  'error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'scalar',
+  'error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'same', 'host_read', 'tensor', 'mark', 'scalar',
   'grad', 'backward', 'graph', 'batch', 'free', 'drop', 'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream',
   'set_stream', 'set_device', 'peer', 'mode', 'segment', 'segment_free',
 ];
