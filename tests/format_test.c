@@ -76,6 +76,7 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .tensor = 2, .name = TEXT("mat1"), .storage = 3, .shape = LIST(int64_t, 4, 3), \
       .strides = LIST(int64_t, 3, 1), .dtype = FY_WORD_float32, .view_of = 1, .saved = 1) \
     G(name, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
+    G(same, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
     G(drop, "\"tensor\":2,\"why\":\"scope\"", .tensor = 2, .why = FY_WORD_scope) \
     G(copy, "\"id\":9,\"src\":{\"tensor\":1,\"storage\":1,\"device\":\"cpu\",\"mem\":\"pageable\",\"addr\":\"0x40\"," \
       "\"version\":2},\"dst\":{\"tensor\":2,\"storage\":3,\"device\":\"cuda:0\",\"mem\":\"device\"," \

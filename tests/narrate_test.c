@@ -41,6 +41,7 @@ static void emit_run(void)
     emit_complete(3);
     FY_EMIT(&at, tensor, .tensor = 4, .name = fy_ref_str("v"), .storage = 3, .shape = LIST(int64_t, 4096),
             .dtype = FY_WORD_float32, .device = 1, .view_of = 3);
+    FY_EMIT(&at, same, .tensor = 2, .name = fy_ref_str("again"));
     FY_EMIT(&at, sync, .scope = FY_WORD_device, .device = 1, .why = FY_WORD_user, .held = 3000);
     FY_EMIT(&at, free, .storage = 2, .bytes = 16384);
     FY_EMIT(&at, mark, .text = fy_ref_str("half\x1b way"), .now = FY_ABSENT);
@@ -57,6 +58,7 @@ static const char story[] =
     "run tensor 3 = matmul(gpu, gpu) 16 KiB on cuda:0, takes 3.0 us (1.0 us to 4.0 us), the call "
     "took 4.0 us demo.c:5\n"
     "view v of tensor 3 float32 [4096], shares memory demo.c:5\n"
+    "same gpu is on cuda:0 already: nothing to do; again is the same tensor demo.c:5\n"
     "wait for cuda:0 3.0 us until its work was complete demo.c:5\n"
     "free gpu 16 KiB on cuda:0 demo.c:5\n"
     "note half? way demo.c:5\n"
@@ -89,7 +91,7 @@ static void a_run_is_narrated_line_by_line(void **state)
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
     fy_text narration = {0};
-    assert_int_equal(fy_narrate(narrator, &narration), 12);
+    assert_int_equal(fy_narrate(narrator, &narration), 13);
     assert_int_equal(fy_narrate(narrator, &narration), 0);
     char *words = without_times(narration.data);
     assert_string_equal(words, story);
