@@ -131,6 +131,57 @@ static void check_numbers(const char *id, const cJSON *facts, const char *file)
     }
 }
 
+/* The limit of this name; texts leave out a unit, or name several cards. NULL: the verdict has none. */
+static const struct verdict_check *limit_named(const verdict *v, const char *name)
+{
+    for (int i = 0; i < v->checks; i++) {
+        const struct verdict_check *c = &v->check[i];
+        if (*c->limits && (strstr(c->limits, name) || !strncmp(name, c->limits, strlen(c->limits)))) return c;
+    }
+    return NULL;
+}
+
+/* "copies to the card   2  (x, y)": does the verdict's limit of that name say the same? A limit in words is left out. */
+static int check_limit_row(const char *id, const verdict *v, const char *row)
+{
+    char name[64];
+    const char *gap = strstr(row, "  "), *value = gap;
+    if (!gap || gap - row >= (int)sizeof name) return 0;
+    while (*value == ' ' || *value == '?') value++;
+    snprintf(name, sizeof name, "%.*s", (int)(gap - row), row);
+    const struct verdict_check *c = isdigit((unsigned char)*value) ? limit_named(v, name) : NULL;
+    if (!c || strstr(value, " per ") || strstr(value, " times ")) return 0;
+    double most = c->most * (!strncmp(c->limits, "MiB ", 4) ? 1048576 : strstr(c->limits, " in us") ? 1000 : 1);
+    if (!says(value, most)) fail_msg("lessons/%s/README.md says '%s'; the limit is %g %s", id, row, c->most, c->limits);
+    return 1;
+}
+
+static int limit_rows; /* that were compared */
+
+static void check_limits(const char *id, const cJSON *facts, const char *file)
+{
+    char *text = lesson_text(id, "README.md"), *turn = strstr(text, "## Your turn"), err[512];
+    char *block = turn ? strstr(turn, "\n```\n") : NULL, *end = block ? strstr(block + 5, "\n```") : NULL;
+    const char *given = fact(id, facts, "given");
+    size_t size;
+    verdict v;
+    char *lines = end ? run_lesson(program_of(id, file), 3, given, &size) : NULL;
+    if (lines && grade_lines(id, lines, size, 3, given, &v, err, sizeof err)) {
+        *end = '\0';
+        for (char *row = strtok(block + 5, "\n"); row; row = strtok(NULL, "\n"))
+            limit_rows += check_limit_row(id, &v, row);
+    }
+    free(lines), free(text);
+}
+
+static void every_limit_of_a_text_is_that_of_the_verdict(void **state)
+{
+    (void)state;
+    limit_rows = 0;
+    each_sampled_lesson("solution.c", check_limits);
+    assert_true(limit_rows >= (getenv("LONG") && !getenv("LESSON") ? 60 : 2));
+}
+
 static void every_number_of_a_text_is_that_of_the_run(void **state)
 {
     (void)state;
@@ -225,6 +276,7 @@ int main(void)
         cmocka_unit_test(every_prediction_has_an_answer_in_the_log),
         cmocka_unit_test(every_example_has_variants_with_other_answers),
         cmocka_unit_test(every_number_of_a_text_is_that_of_the_run),
+        cmocka_unit_test(every_limit_of_a_text_is_that_of_the_verdict),
         cmocka_unit_test(no_solution_solves_another_lesson),
     };
     return cmocka_run_group_tests_name("lesson_examples", tests, prepare_programs, remove_programs);
