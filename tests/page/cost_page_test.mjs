@@ -312,6 +312,10 @@ check('a slider shows what reading in each step costs', slide('08-item',
 check('a slider shows what waits do to a timed loop', slide('09-timing',
   '1 step: 17.2 µs with a wait in each', 6, '6 steps: 103 µs with a wait in each, 78.2 µs with one at the end. The waits in between cost 25 µs.'));
 
+check('a slider shows what the detour between cards costs', slide('26-between-cards',
+  '1 crossing takes 72.9 µs by way of CPU RAM, and 5.67 µs by one call: 13 times as long.', 4,
+  '4 crossings take 292 µs by way of CPU RAM, and 22.7 µs by one call each: 13 times as long.'));
+
 check('the fare and the weight of a copy move under the hand', async (t) => {
   const { page, plot } = await plotOf(t, '03-round-trip');
   assert.match(await plot.innerText(), /after your guess/);

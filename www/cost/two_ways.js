@@ -1,14 +1,15 @@
-// two_ways.js: two bars and a slider where a lesson's text asks for them with a block ```break-even, ```overlap or ```waits: what
+// two_ways.js: two bars and a slider where a lesson's text asks for them with a block ```break-even, ```overlap, ```waits or ```detour: what
 // the same work costs in two ways, and from when on one of them is the better one. The times are those of the run shown.
 
 import { breakEven } from '../model/break_even.js';
 import { clockWords } from '../model/cost_words.js';
+import { detour } from '../model/detour.js';
 import { overlap } from '../model/overlap.js';
 import * as units from '../model/units.js';
 import { waits } from '../model/waits.js';
 import { make } from './fare.js';
 
-const KINDS = { 'break-even': breakEven, overlap, waits };
+const KINDS = { 'break-even': breakEven, detour, overlap, waits };
 const MOST = 20; // of what the slider counts
 
 /** Replaces the blocks of a lesson's text. */
