@@ -138,6 +138,17 @@ void rule_round_trip(findings *f, const history *h)
         could_try(x, "without the copies there and back", back, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
         device_name(back->dst.device, card);
+        if (away->why == FY_WORD_grad && back->why == FY_WORD_grad) {
+            say_what(x,
+                     "a gradient leaves %s and comes back unchanged, since the backward pass goes back through copies "
+                     "that the program made before.",
+                     card);
+            say_fix(x,
+                    "leave out the two copies (fy_to, fy_cpu, fy_cuda) between the parameters and the loss: what is "
+                    "computed on %s from end to end has its gradients there",
+                    card);
+            continue;
+        }
         say_what(x, "%s was copied from %s at %s and is copied back unchanged: both copies are unnecessary.",
                  name_of(h, back->src.tensor), card, line_of(h, away->site, back->site, line));
         say_fix(x, "continue with the tensor on %s, and copy to the host only what it needs, once, at the end", card);
