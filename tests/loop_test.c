@@ -55,6 +55,15 @@ static void pass_those_before(const char *id)
     }
 }
 
+/* A file of the lesson as the learner's, in the folder that FERRY_MY names. */
+static void write_own(const char *id, const char *file)
+{
+    char path[256], *text = lesson_text(id, file);
+    snprintf(path, sizeof path, "%s/%s.c", getenv("FERRY_MY"), id);
+    assert_true(folder_make(getenv("FERRY_MY")) && file_write(path, text, strlen(text)));
+    free(text);
+}
+
 static void list_tells_parts_minutes_and_state(void **state)
 {
     (void)state;
@@ -77,7 +86,8 @@ static void next_is_the_first_lesson_not_done(void **state)
     (void)state;
     pass_those_before(ID);
     expect("next", 0, ID ": Where am I? (about 15 minutes)");
-    expect("next", 0, "  edit     my/" ID ".c\n");
+    expect("next", 0, "  edit     ");
+    expect("next", 0, "/my/" ID ".c\n"); /* as it is called from the current folder */
     expect("next", 0, "  limit    1 copy to the card");
     assert_true(copy_answer(ID, "solution.c")); /* next has made the file */
     expect("grade 1", 0, "Passed.");
@@ -171,6 +181,56 @@ static void a_failure_shows_its_event_and_every_limit(void **state)
     assert_true(copy_answer("03-round-trip", "solution.c"));
 }
 
+/* With an empty folder of one's own. */
+static void without_files_check_all_is_fine(void **state)
+{
+    (void)state;
+    char own[128], *before = strdup(getenv("FERRY_MY"));
+    snprintf(own, sizeof own, "%s/empty", learner_folder);
+    setenv("FERRY_MY", own, 1);
+    expect("check-all", 0, "no file of a lesson is in ");
+    cJSON *list = json_of("check-all --json", 0);
+    assert_true(cJSON_IsArray(list) && cJSON_GetArraySize(list) == 0);
+    cJSON_Delete(list);
+    setenv("FERRY_MY", before, 1);
+    free(before);
+}
+
+static void check_all_judges_the_files_that_are_there(void **state)
+{
+    (void)state;
+    char *before = strdup(getenv("FERRY_MY")), own[128];
+    snprintf(own, sizeof own, "%s/two", learner_folder);
+    setenv("FERRY_MY", own, 1);
+    write_own("00-start", "solution.c");
+    write_own(ID, "solution.c");
+    expect("check-all", 0, "\n2 of 2 files passed; 42 lessons have no file yet\n");
+    write_own(ID, "starter.c");
+    expect("check-all", 1, "\n1 of 2 files passed; 42 lessons have no file yet\n");
+    for (int i = 0; i < 2; i++) {
+        cJSON *list = json_of(i ? "check-all --json" : "grade --all --json", 1);
+        assert_int_equal(cJSON_GetArraySize(list), 2);
+        assert_true(cJSON_IsTrue(cJSON_GetObjectItem(cJSON_GetArrayItem(list, 0), "pass")));
+        assert_string_equal(text_of(cJSON_GetArrayItem(list, 1), "lesson"), ID);
+        cJSON_Delete(list);
+    }
+    setenv("FERRY_MY", before, 1);
+    free(before);
+}
+
+static void a_refusal_is_json_when_asked(void **state)
+{
+    (void)state;
+    cJSON *json = json_of("solution 6 --json", 1);
+    assert_non_null(strstr(text_of(json, "error"), "you have not passed 06-page-locked yet"));
+    cJSON_Delete(json);
+    assert_true(write_answer("06-page-locked", "int mine;\n"));
+    json = json_of("reset 6 --json", 1);
+    assert_non_null(strstr(text_of(json, "error"), "add --yes"));
+    assert_string_equal(text_of(json, "lesson"), "06-page-locked");
+    cJSON_Delete(json);
+}
+
 static void check_all_grades_every_file(void **state)
 {
     (void)state;
@@ -223,6 +283,9 @@ int main(void)
         cmocka_unit_test(a_report_shows_all_that_was_printed),
         cmocka_unit_test(a_solution_is_shown_after_passing_or_with_yes),
         cmocka_unit_test(a_failure_shows_its_event_and_every_limit),
+        cmocka_unit_test(without_files_check_all_is_fine),
+        cmocka_unit_test(check_all_judges_the_files_that_are_there),
+        cmocka_unit_test(a_refusal_is_json_when_asked),
         cmocka_unit_test(check_all_grades_every_file),
         cmocka_unit_test(doctor_tries_what_lessons_need),
         cmocka_unit_test(a_shell_completes_commands_and_lessons),

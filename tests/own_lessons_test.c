@@ -150,7 +150,7 @@ static void a_starter_fails_and_a_solution_passes(void **state)
     expect("grade 1", 1, "FAIL ran-on-the-card", "my/" ID ".c:9: x was never copied to the card");
     hand_in("solution.c");
     expect("grade 1", 0, "Passed. It also passed with another seed and other sizes.");
-    expect("check-all", 0, "1 of 1 lessons passed");
+    expect("check-all", 0, "1 of 1 file passed\n");
 }
 
 static void the_example_is_built_when_it_is_asked_for(void **state)
@@ -241,7 +241,7 @@ static void a_check_that_crashes_is_reported_and_ferry_goes_on(void **state)
     hand_in("solution.c");
     char *was = change("check.c", "    check_numbers(g);", "    __builtin_trap();");
     expect("grade 1", 1, "the check itself crashed (", "whoever wrote the lesson has to mend its check.c");
-    expect("grade --all", 1, "the check itself crashed", "0 of 1 lessons passed");
+    expect("grade --all", 1, "the check itself crashed", "0 of 1 file passed\n");
     put_back("check.c", was);
 }
 

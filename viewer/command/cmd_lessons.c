@@ -92,10 +92,7 @@ static int show_next(const lesson_env *s, bool json)
         return FINE;
     }
     const lesson *l = &s->catalogue.lessons[i];
-    if (!lesson_create_file(&s->home, l, err, sizeof err)) {
-        command_error(err);
-        return NOT_PASSED;
-    }
+    if (!lesson_create_file(&s->home, l, err, sizeof err)) return command_refuse(json, l->id, err);
     if (json) command_print_json(lesson_json(&s->home, l));
     else introduce(&s->home, l);
     return FINE;
@@ -164,15 +161,13 @@ static int show_solution(const home *h, const lesson *l, const options *o)
             "you have not passed %s yet, and what you find yourself stays longer; a hint: %s hint %.*s. To read the "
             "solution all the same, add --yes",
             l->id, command_name, lesson_number_length(l), l->id);
-        command_error(message);
-        return NOT_PASSED;
+        return command_refuse(o->json, l->id, message);
     }
     lesson_path(h, l, "solution.c", path);
     char *text = file_read(path, NULL);
     if (!text) {
         snprintf(message, sizeof message, "%s has no solution.c here: who wrote the lesson keeps it elsewhere", l->id);
-        command_error(message);
-        return NOT_PASSED;
+        return command_refuse(o->json, l->id, message);
     }
     if (o->json) {
         cJSON *json = cJSON_CreateObject();
@@ -204,10 +199,6 @@ int command_solution(const command *c, int argc, char **argv)
 static bool confirm(const char *name)
 {
     char answer[16] = "";
-    if (!isatty(STDIN_FILENO)) {
-        command_error("add --yes to reset without a prompt; nothing was changed");
-        return false;
-    }
     printf("reset %s? The old file is kept as .bak in the same folder [y/N] ", name);
     fflush(stdout);
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
@@ -219,11 +210,11 @@ static int reset(const home *h, const lesson *l, bool confirmed, bool json)
     lesson_name(h, l, name);
     lesson_file_path(h, l, mine);
     bool exists = access(mine, F_OK) == 0;
+    bool may_ask = !json && isatty(STDIN_FILENO); /* a question would spoil the JSON */
+    if (exists && !confirmed && !may_ask)
+        return command_refuse(json, l->id, "add --yes to reset without a prompt; nothing was changed");
     if (exists && !confirmed && !confirm(name)) return NOT_PASSED;
-    if (!lesson_reset(h, l, kept, err, sizeof err)) {
-        command_error(err);
-        return NOT_PASSED;
-    }
+    if (!lesson_reset(h, l, kept, err, sizeof err)) return command_refuse(json, l->id, err);
     const char *slash = strrchr(kept, '/');
     if (json) {
         cJSON *object = cJSON_CreateObject();

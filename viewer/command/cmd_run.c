@@ -40,12 +40,14 @@ static bool run_options_for(const lesson_env *s, const lesson *l, const options 
     return true;
 }
 
-static void print_json(const lesson *l, const outcome *out)
+static cJSON *lesson_outcome(const lesson *l, const outcome *out)
 {
     cJSON *json = outcome_json(out);
     cJSON_AddStringToObject(json, "lesson", l->id);
-    command_print_json(json);
+    return json;
 }
+
+static void print_json(const lesson *l, const outcome *out) { command_print_json(lesson_outcome(l, out)); }
 
 /* ---- run: one line per event --------------------------------------------------------------------------- */
 
@@ -288,33 +290,56 @@ static int grade_once(const lesson_env *s, const lesson *l, const options *o)
     return status;
 }
 
-/* Prints one line for the lesson. Ignores progress.json, which anybody may edit. */
-static bool grade_briefly(const lesson_env *s, const lesson *l, const options *o)
+static bool has_file(const home *h, const lesson *l)
 {
     char mine[PATH_ROOM];
+    lesson_file_path(h, l, mine);
+    return access(mine, F_OK) == 0;
+}
+
+/* Prints one line for the lesson, or adds it to the list. Ignores progress.json, which anybody may edit. */
+static bool grade_briefly(const lesson_env *s, const lesson *l, const options *o, cJSON *list)
+{
     outcome out;
-    lesson_file_path(&s->home, l, mine);
-    if (access(mine, F_OK) != 0) {
-        if (!o->json) printf("not started  %s\n", l->id);
-        return false;
-    }
     run_options run_with;
     if (!run_options_for(s, l, o, &run_with)) return false;
     run(&run_with, &out);
     bool pass = out.end == RUN_PASSED;
-    if (o->json) print_json(l, &out);
+    if (o->json) cJSON_AddItemToArray(list, lesson_outcome(l, &out));
     else printf("%s     %s%s%s\n", pass ? "passed" : "failed", l->id, pass ? "" : ": ", pass ? "" : out.message);
     fflush(stdout);
     outcome_free(&out);
     return pass;
 }
 
+static void print_summary(const lesson_env *s, int files, int passed)
+{
+    int without = s->catalogue.count - files;
+    const char *folder = path_from_here(s->home.my);
+    if (!files) printf("no file of a lesson is in %s: nothing to grade; to begin: %s next\n", folder, command_name);
+    else printf("\n%d of %d file%s passed", passed, files, files == 1 ? "" : "s");
+    if (files && without) printf("; %d lesson%s no file yet", without, without == 1 ? " has" : "s have");
+    if (files) putchar('\n');
+}
+
+/* The files that are there; a lesson not begun is no failure. */
 static int grade_all(const lesson_env *s, const options *o)
 {
-    int passed = 0, count = s->catalogue.count;
-    for (int i = 0; i < count; i++) passed += grade_briefly(s, &s->catalogue.lessons[i], o);
-    if (!o->json) printf("\n%d of %d lessons passed\n", passed, count);
-    return passed == count ? FINE : NOT_PASSED;
+    int files = 0, passed = 0;
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < s->catalogue.count; i++) {
+        const lesson *l = &s->catalogue.lessons[i];
+        if (!has_file(&s->home, l)) continue;
+        files++;
+        passed += grade_briefly(s, l, o, list);
+    }
+    if (o->json) {
+        command_print_json(list);
+    } else {
+        cJSON_Delete(list);
+        print_summary(s, files, passed);
+    }
+    return passed == files ? FINE : NOT_PASSED;
 }
 
 /* Gradescope's file may be of several lessons. */

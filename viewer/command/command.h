@@ -92,6 +92,8 @@ const lesson *lessons_find(const lesson_env *s, const command *c, const char *as
 int grade_for_gradescope(const lesson_env *s, const command *c, const options *o);
 /* "ferry: MESSAGE" on stderr. */
 void command_error(const char *message);
+/* What is not done, and why: the same, or with --json an object with "error" on stdout. Returns NOT_PASSED. */
+int command_refuse(bool json, const char *id, const char *message);
 /* Prints it on one line of stdout, and frees it. */
 void command_print_json(cJSON *json);
 

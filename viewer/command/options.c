@@ -16,6 +16,19 @@ void command_print_json(cJSON *json)
     cJSON_Delete(json);
 }
 
+int command_refuse(bool json, const char *id, const char *message)
+{
+    cJSON *object = json ? cJSON_CreateObject() : NULL;
+    if (!json) {
+        command_error(message);
+        return NOT_PASSED;
+    }
+    cJSON_AddStringToObject(object, "lesson", id);
+    cJSON_AddStringToObject(object, "error", message);
+    command_print_json(object);
+    return NOT_PASSED;
+}
+
 static bool refuse(const command *c, const char *what, const char *argument)
 {
     fprintf(stderr, "ferry %s: %s '%s'\nusage: ferry %s %s\n", c->name, what, argument, c->name, c->arguments);
