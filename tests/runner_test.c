@@ -342,6 +342,67 @@ static void corrupt_progress_is_kept_aside(void **state)
     unlink(bad);
 }
 
+/* What is at `path`; the caller frees it. */
+static char *text_at(const char *path)
+{
+    char *text = file_read(path, NULL);
+    if (!text) fail_msg("%s is not there", path);
+    return text;
+}
+
+static void each_damaged_progress_file_is_kept(void **state)
+{
+    (void)state;
+    static const char *const damaged[] = {"[]", "{\"01-wh", "7"};
+    static const char *const said[] = {"holds a list, and not an object", "is not valid JSON", "holds a single value"};
+    char path[256], bad[300], *printed;
+    snprintf(path, sizeof path, "%s/my/progress.json", learner_folder);
+    for (int i = 0; i < 3; i++) {
+        assert_true(file_write(path, damaged[i], strlen(damaged[i])));
+        assert_int_equal(run_ferry("list", &printed), 0);
+        if (!strstr(printed, said[i])) fail_msg("'%s' is not in: %s", said[i], printed);
+        free(printed);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (i) snprintf(bad, sizeof bad, "%s.bad%d", path, i + 1);
+        else snprintf(bad, sizeof bad, "%s.bad", path);
+        char *kept = text_at(bad);
+        assert_string_equal(kept, damaged[i]);
+        free(kept);
+        unlink(bad);
+    }
+}
+
+/* Each records the hint of a lesson of its own. */
+static void commands_at_once_lose_no_progress(void **state)
+{
+    (void)state;
+    enum { AT_ONCE = 12 };
+    char command[1024];
+    snprintf(command, sizeof command, "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do %s hint $i >/dev/null 2>&1 & done; wait",
+             ferry_command);
+    for (int round = 0; round < 2; round++) assert_int_equal(system(command), 0);
+    for (int i = 1; i <= AT_ONCE; i++) {
+        char number[8], err[2048];
+        snprintf(number, sizeof number, "%d", i);
+        const lesson *l = lesson_find(&lessons, number, err, sizeof err);
+        if (progress_of(&where, l).hints != 2) fail_msg("%s has lost a hint", l->id);
+    }
+}
+
+static void progress_is_kept_where_no_lock_can_be_had(void **state)
+{
+    (void)state;
+    char path[256];
+    int before = progress_of(&where, asked).attempts;
+    snprintf(path, sizeof path, "%s/my/.progress.lock", learner_folder);
+    unlink(path);
+    assert_true(folder_make(path)); /* cannot be opened for writing, by root either */
+    assert_int_equal(progress_record(&where, asked, false, NULL).attempts, before + 1);
+    assert_int_equal(progress_of(&where, asked).attempts, before + 1);
+    rmdir(path);
+}
+
 static void the_board_keeps_the_five_best_runs_that_passed(void **state)
 {
     (void)state;
@@ -380,6 +441,9 @@ int main(void)
         cmocka_unit_test(judging_what_is_no_log_is_said),
         cmocka_unit_test(a_check_that_crashes_is_reported_and_harms_nothing_else),
         cmocka_unit_test(corrupt_progress_is_kept_aside),
+        cmocka_unit_test(each_damaged_progress_file_is_kept),
+        cmocka_unit_test(commands_at_once_lose_no_progress),
+        cmocka_unit_test(progress_is_kept_where_no_lock_can_be_had),
         cmocka_unit_test(the_board_keeps_the_five_best_runs_that_passed),
     };
     return cmocka_run_group_tests(tests, open_school, close_school);

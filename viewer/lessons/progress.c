@@ -1,38 +1,94 @@
 /* progress.c: my/progress.json, {"01-where-am-i": {"done": true, "attempts": 3, "hints": 1}}, and of a lesson with a
- * board "best": [{"used": 757.2, "attempt": 3}]. A mutex serializes the threads of `ferry serve`; between processes the
- * last writer wins, and the file is replaced atomically. */
+ * board "best": [{"used": 757.2, "attempt": 3}]. The file is replaced atomically, so readers need no lock. A change
+ * holds the lock of .progress.lock from reading to writing: several commands, `ferry watch` and the page may grade at
+ * once. */
 #include "progress.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+enum { LOCK_TRIES = 1000, LOCK_PAUSE_MS = 10 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* where the file system has no locks, of the threads */
+
+/* The descriptor of the locked file; -1, and the change is made without: the file system has no locks, the folder
+ * cannot be written, or a process that stands still has held it for ten seconds. */
+static int lock_between_processes(const home *h)
+{
+    char path[PATH_ROOM + 32];
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
+    snprintf(path, sizeof path, "%s/.progress.lock", h->my);
+    int fd = folder_make(h->my) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+        if (errno != EWOULDBLOCK && errno != EINTR) break;
+        nanosleep(&pause, NULL);
+    }
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+static int change_begin(const home *h)
+{
+    pthread_mutex_lock(&lock);
+    return lock_between_processes(h);
+}
+
+static void change_end(int fd)
+{
+    if (fd >= 0) close(fd); /* which unlocks it */
+    pthread_mutex_unlock(&lock);
+}
 
 static void path_of(const home *h, char out[PATH_ROOM + 32])
 {
     snprintf(out, PATH_ROOM + 32, "%s/progress.json", h->my);
 }
 
-/* Always an object; the caller deletes it. A file that is not valid JSON is kept under another name. */
-static cJSON *load(const home *h)
+/* NULL with errno ENOENT, or with what is wrong with the file in *wrong. The caller deletes it. */
+static cJSON *read_file(const char *path, const char **wrong)
 {
-    char path[PATH_ROOM + 32], bad[PATH_ROOM + 64];
-    path_of(h, path);
+    *wrong = NULL;
     char *text = file_read(path, NULL);
-    if (!text) return cJSON_CreateObject();
-    cJSON *all = cJSON_Parse(text);
+    if (!text) return NULL;
+    cJSON *all = cJSON_ParseWithOpts(text, NULL, true);
     free(text);
     if (cJSON_IsObject(all)) return all;
-
+    *wrong = !all                 ? "is not valid JSON"
+             : cJSON_IsArray(all) ? "holds a list, and not an object of lessons"
+                                  : "holds a single value, and not an object of lessons";
     cJSON_Delete(all);
+    return NULL;
+}
+
+/* Renames the damaged file to the first of progress.json.bad, .bad2, .bad3 ... that is not there. */
+static void set_aside(const char *path, const char *wrong)
+{
+    char bad[PATH_ROOM + 64];
     snprintf(bad, sizeof bad, "%s.bad", path);
+    for (int n = 2; n < 10000 && access(bad, F_OK) == 0; n++) snprintf(bad, sizeof bad, "%s.bad%d", path, n);
     if (rename(path, bad) == 0)
-        fprintf(stderr, "ferry: %s is not valid JSON; it was renamed to %s, and progress starts over\n", path, bad);
-    return cJSON_CreateObject();
+        fprintf(stderr, "ferry: %s %s; it was renamed to %s, and progress starts over\n", path, wrong, bad);
+    else fprintf(stderr, "ferry: %s %s, and cannot be renamed: %s\n", path, wrong, strerror(errno));
+}
+
+/* Always an object; the caller, who has begun a change, deletes it. */
+static cJSON *load(const home *h)
+{
+    char path[PATH_ROOM + 32];
+    const char *wrong;
+    path_of(h, path);
+    cJSON *all = read_file(path, &wrong);
+    if (wrong) set_aside(path, wrong);
+    return all ? all : cJSON_CreateObject();
 }
 
 static bool store(const home *h, const cJSON *all)
@@ -105,17 +161,23 @@ static void write_entry(cJSON *all, const lesson *l, progress p)
 
 progress progress_of(const home *h, const lesson *l)
 {
-    pthread_mutex_lock(&lock);
-    cJSON *all = load(h);
+    char path[PATH_ROOM + 32];
+    const char *wrong;
+    path_of(h, path);
+    cJSON *all = read_file(path, &wrong);
+    if (wrong) { /* again, as another process may set it aside as well */
+        int fd = change_begin(h);
+        all = load(h);
+        change_end(fd);
+    }
     progress p = read_entry(all, l);
     cJSON_Delete(all);
-    pthread_mutex_unlock(&lock);
     return p;
 }
 
 progress progress_record(const home *h, const lesson *l, bool pass, const double *used)
 {
-    pthread_mutex_lock(&lock);
+    int fd = change_begin(h);
     cJSON *all = load(h);
     progress p = read_entry(all, l);
     p.done = p.done || pass;
@@ -124,19 +186,19 @@ progress progress_record(const home *h, const lesson *l, bool pass, const double
     write_entry(all, l, p);
     store(h, all);
     cJSON_Delete(all);
-    pthread_mutex_unlock(&lock);
+    change_end(fd);
     return p;
 }
 
 bool progress_record_hint(const home *h, const lesson *l, int n)
 {
-    pthread_mutex_lock(&lock);
+    int fd = change_begin(h);
     cJSON *all = load(h);
     progress p = read_entry(all, l);
     p.hints = n;
     write_entry(all, l, p);
     bool ok = store(h, all);
     cJSON_Delete(all);
-    pthread_mutex_unlock(&lock);
+    change_end(fd);
     return ok;
 }

@@ -25,8 +25,9 @@ typedef struct progress {
 
 progress progress_of(const home *h, const lesson *l);
 /* Records a graded run; a lesson once done stays done. used: of what its board counts, or NULL; of a run that passed it
- * takes its place on the board. Returns what is known then; its board's `latest` is this run. A file that cannot be
- * parsed is renamed to progress.json.bad with a warning on stderr, and counting restarts. */
+ * takes its place on the board. Returns what is known then; its board's `latest` is this run. A file that is no
+ * object of JSON is renamed to progress.json.bad (.bad2 ...) with a warning on stderr, and counting restarts. Several
+ * processes may record at once: none loses what another has recorded. */
 progress progress_record(const home *h, const lesson *l, bool pass, const double *used);
 /* Records that hint n was shown. */
 bool progress_record_hint(const home *h, const lesson *l, int n);
