@@ -33,11 +33,27 @@ static void help_and_mistakes_have_their_exit_status(void **state)
     expect("--version", 0, "ferry 0.");
     expect("frobnicate", 2, "no command 'frobnicate'");
     expect("grade", 2, "usage: ferry grade ID");
-    expect("grade 99", 2, "there is no lesson '99'; the lessons are 00-start");
+    expect("grade 99", 2, "there is no lesson '99'; all lessons: ");
     expect("grade 1 --quick", 2, "unknown option '--quick'");
     expect("grade 1 2", 2, "one argument too many: '2'");
     expect("serve --port", 2, "a value is missing after '--port'");
     expect("serve --port 99999", 2, "invalid value: '99999'");
+}
+
+static void a_misspelt_lesson_gets_the_nearest_ones(void **state)
+{
+    (void)state;
+    expect("hint 03-rond-trip", 2, "there is no lesson '03-rond-trip'; did you mean 03-round-trip? all lessons: ");
+    expect("hint roundtrip", 2, "did you mean 03-round-trip? ");
+    expect("hint elephants", 2, "there is no lesson 'elephants'; all lessons: ");
+}
+
+static void a_file_means_its_lesson(void **state)
+{
+    (void)state;
+    expect("hint my/03-round-trip.c 1", 0, "hint 03\n");
+    expect("hint 03-round-trip.c 1", 0, "hint 03\n");
+    expect("hint my/03-rond-trip.c 1", 2, "did you mean 03-round-trip? ");
 }
 
 static void list_names_every_lesson(void **state)
@@ -173,6 +189,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_and_mistakes_have_their_exit_status),
+        cmocka_unit_test(a_misspelt_lesson_gets_the_nearest_ones),
+        cmocka_unit_test(a_file_means_its_lesson),
         cmocka_unit_test(list_names_every_lesson),
         cmocka_unit_test(grade_makes_the_file_and_says_what_failed),
         cmocka_unit_test(grade_passes_a_solution),

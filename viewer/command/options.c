@@ -155,6 +155,8 @@ bool lessons_open(lesson_env *s, const options *o)
     if (o->lessons) use_lessons(o->lessons);
     bool ok = paths_find(&s->home, err, sizeof err) && catalogue_open(&s->catalogue, &s->home, err, sizeof err);
     if (!ok) command_error(err);
+    for (int i = 0; ok && i < s->catalogue.broken_count; i++)
+        fprintf(stderr, "ferry: %s (the other lessons work without it)\n", s->catalogue.broken[i].why);
     return ok;
 }
 

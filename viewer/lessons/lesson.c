@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json_file.h"
 #include "memory.h"
 
 /* ---- paths ------------------------------------------------------------------------------------- */
@@ -61,17 +62,6 @@ static void free_place(lesson_place *p)
 {
     for (int i = 0; i < p->to_count; i++) free(p->to[i]);
     free(p->text);
-}
-
-/* NULL, with the reason in err, if it cannot be read. */
-static cJSON *read_json(const char *path, char *err, size_t room)
-{
-    char *text = file_read(path, NULL);
-    cJSON *json = text ? cJSON_Parse(text) : NULL;
-    if (!text) snprintf(err, room, "cannot read %s: %s; the folder of a lesson needs this file", path, strerror(errno));
-    else if (!json) snprintf(err, room, "%s is not valid JSON; fix it, or restore it from the repository", path);
-    free(text);
-    return json;
 }
 
 /* Keeps the first mistake. */
@@ -145,13 +135,18 @@ static void read_places(lesson *l, const cJSON *json)
     }
 }
 
+static const char *how_to_mend(const home *h)
+{
+    return *h->own ? "mend it there" : "mend it, or restore it from the repository";
+}
+
 static bool read_lesson(lesson *l, const home *h, const char *id, const char *part, char *err, size_t room)
 {
     char path[PATH_ROOM];
     memset(l, 0, sizeof *l);
     snprintf(l->id, sizeof l->id, "%.63s", id);
     lesson_path(h, l, "lesson.json", path);
-    cJSON *json = read_json(path, err, room);
+    cJSON *json = json_file_read(path, how_to_mend(h), err, room);
     if (!json) return false;
 
     const cJSON *docs = cJSON_GetObjectItemCaseSensitive(json, "docs");
@@ -175,16 +170,25 @@ static bool read_lesson(lesson *l, const home *h, const char *id, const char *pa
     return true;
 }
 
-static bool add_lesson(catalogue *c, const home *h, const char *id, const char *part, char *err, size_t room)
+/* A lesson that cannot be read is left out, and the others still work. */
+static void add_lesson(catalogue *c, const home *h, const char *id, const char *part)
 {
+    char why[PATH_ROOM * 2] = "";
     c->lessons = memory_realloc(c->lessons, (size_t)c->count + 1, sizeof *c->lessons, "the lessons");
-    return read_lesson(&c->lessons[c->count++], h, id, part, err, room);
+    if (read_lesson(&c->lessons[c->count], h, id, part, why, sizeof why)) {
+        c->count++;
+        return;
+    }
+    c->broken = memory_realloc(c->broken, (size_t)c->broken_count + 1, sizeof *c->broken, "the lessons");
+    broken_lesson *b = &c->broken[c->broken_count++];
+    snprintf(b->id, sizeof b->id, "%.63s", id);
+    b->why = memory_copy(why, "a lesson");
 }
 
 /* The lessons of arc.json, in its order. */
 static bool read_arc(catalogue *c, const home *h, const char *path, char *err, size_t room)
 {
-    cJSON *arc = read_json(path, err, room);
+    cJSON *arc = json_file_read(path, how_to_mend(h), err, room);
     bool ok = arc != NULL;
     const cJSON *part, *id;
     cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(arc, "parts"))
@@ -195,7 +199,8 @@ static bool read_arc(catalogue *c, const home *h, const char *path, char *err, s
             bool named = cJSON_IsString(id) && *id->valuestring && strlen(id->valuestring) < sizeof c->lessons->id &&
                          !strchr(id->valuestring, '/');
             if (ok && !named) snprintf(err, room, "%s: a lesson is named by its folder, like \"01-where-am-i\"", path);
-            ok = ok && named && add_lesson(c, h, id->valuestring, title ? title : "", err, room);
+            ok = ok && named;
+            if (ok) add_lesson(c, h, id->valuestring, title ? title : "");
         }
     }
     cJSON_Delete(arc);
@@ -212,15 +217,14 @@ static bool read_folders(catalogue *c, const home *h, char *err, size_t room)
         snprintf(err, room, "cannot open %s: %s", h->lessons, strerror(errno));
         return false;
     }
-    bool ok = true;
-    for (struct dirent *e; ok && (e = readdir(folder));) {
+    for (struct dirent *e; (e = readdir(folder));) {
         const char *id = e->d_name;
         bool numbered = isdigit((unsigned char)id[0]) && isdigit((unsigned char)id[1]) && id[2] == '-';
-        if (numbered && strlen(id) < sizeof c->lessons->id) ok = add_lesson(c, h, id, "", err, room);
+        if (numbered && strlen(id) < sizeof c->lessons->id) add_lesson(c, h, id, "");
     }
     closedir(folder);
-    if (ok) qsort(c->lessons, (size_t)c->count, sizeof *c->lessons, by_id);
-    return ok;
+    if (c->count) qsort(c->lessons, (size_t)c->count, sizeof *c->lessons, by_id);
+    return true;
 }
 
 bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
@@ -230,7 +234,8 @@ bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
     snprintf(arc, sizeof arc, "%.3000s/arc.json", h->lessons);
     bool ok = access(arc, F_OK) == 0 ? read_arc(c, h, arc, err, room) : read_folders(c, h, err, room);
     if (ok && c->count == 0) {
-        snprintf(err, room, "no lesson in %s; a lesson is a folder like 01-where-am-i", h->lessons);
+        if (c->broken_count) snprintf(err, room, "%s", c->broken->why);
+        else snprintf(err, room, "no lesson in %s; a lesson is a folder like 01-where-am-i", h->lessons);
         ok = false;
     }
     if (!ok) catalogue_close(c);
@@ -253,35 +258,10 @@ static void free_lesson(lesson *l)
 void catalogue_close(catalogue *c)
 {
     for (int i = 0; i < c->count; i++) free_lesson(&c->lessons[i]);
+    for (int i = 0; i < c->broken_count; i++) free(c->broken[i].why);
     free(c->lessons);
+    free(c->broken);
     *c = (catalogue){0};
-}
-
-int lesson_number_length(const lesson *l) { return (int)strcspn(l->id, "-"); }
-
-/* "1" and "01" mean the lesson whose id begins with that number, "m1" the one that begins with "m1-"; other text is an
- * id or the start of one. */
-const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room)
-{
-    for (int i = 0; i < c->count; i++)
-        if (!strcmp(c->lessons[i].id, asked)) return &c->lessons[i];
-
-    size_t digits = strspn(asked, "0123456789");
-    bool number = digits > 0 && digits < 6 && !asked[digits];
-    size_t length = strlen(asked);
-    for (int i = 0; i < c->count; i++) {
-        const char *id = c->lessons[i].id;
-        bool numbered = isdigit((unsigned char)*id);
-        if (number ? numbered && atoi(asked) == atoi(id) : length && !strncmp(id, asked, length) && id[length] == '-')
-            return &c->lessons[i];
-    }
-    for (int i = 0; i < c->count; i++)
-        if (length && !number && !strncmp(c->lessons[i].id, asked, length)) return &c->lessons[i];
-
-    size_t n = (size_t)snprintf(err, room, "there is no lesson '%.60s'; the lessons are", asked);
-    for (int i = 0; i < c->count && n < room; i++)
-        n += (size_t)snprintf(err + n, room - n, "%s %s", i ? "," : "", c->lessons[i].id);
-    return NULL;
 }
 
 /* ---- the learner's file ------------------------------------------------------------------------ */

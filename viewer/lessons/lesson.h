@@ -42,17 +42,28 @@ typedef struct lesson {
     char mistake[320]; /* in "predict" or "vary" of its lesson.json, and how to mend it; "": none */
 } lesson;
 
+/* A lesson whose lesson.json cannot be read. */
+typedef struct broken_lesson {
+    char id[64];
+    char *why; /* the file, the line and the fix */
+} broken_lesson;
+
 typedef struct catalogue {
     lesson *lessons; /* in the order of arc.json; without it, sorted by id */
     int count;
+    broken_lesson *broken; /* those that are left out */
+    int broken_count;
 } catalogue;
 
-/* Reads arc.json and every lesson.json. On failure returns false, with the file, the error and the fix in err. */
+/* Reads arc.json and every lesson.json. On failure, as when no lesson can be read, returns false, with the file, the
+ * error and the fix in err. */
 bool catalogue_open(catalogue *c, const home *h, char *err, size_t room);
 void catalogue_close(catalogue *c);
-/* By id, by the number that it begins with ("1", "01") or by a prefix of it; NULL, with the known ids in err, if there
- * is none. */
+/* By id, by the number that it begins with ("1", "01"), by a prefix of it, or by the path of its learner's file; NULL,
+ * with the nearest ids in err, if there is none. (lesson_find.c) */
 const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room);
+/* The one that is meant, if it is left out; else NULL. */
+const broken_lesson *lesson_find_broken(const catalogue *c, const char *asked);
 int lesson_number_length(
     const lesson *l); /* how many characters of the id are its number: "01" of "01-where-am-i", "m1" */
 
