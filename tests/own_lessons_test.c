@@ -115,6 +115,35 @@ static void a_new_lesson_refuses_bad_names_and_existing_folders(void **state)
     assert_string_equal(before, after);
     free(before), free(after);
     expect("list", 0, ID);
+    snprintf(arguments, sizeof arguments, "new-lesson %s/01-other", lessons);
+    assert_int_equal(run_ferry(arguments, &printed), 1);
+    assert_non_null(strstr(printed, "01-other has the number of " ID ": choose another"));
+    free(printed);
+}
+
+static void one_broken_lesson_stops_no_other(void **state)
+{
+    (void)state;
+    char arguments[256], *printed;
+    snprintf(arguments, sizeof arguments, "new-lesson %s/02-broken", lessons);
+    assert_int_equal(run_ferry(arguments, &printed), 0);
+    free(printed);
+    char *was = change("../02-broken/lesson.json", "\"summary\": ", "\"summary\" ");
+    hand_in("solution.c");
+    expect("list", 0, "done     " ID, "02-broken/lesson.json:4: no valid JSON from '\"Work", "? mend it there",
+           "(the other lessons work without it)");
+    expect("grade 1", 0, "Passed.");
+    expect("check-all", 0, "1 of 1 file passed\n");
+    expect("grade 2", 2, "the lesson 02-broken is left out until its lesson.json is mended");
+    expect("prove 2", 1, "02-broken/lesson.json:4: ");
+    expect("prove --all", 1, "02-broken\n  FAIL  ", "1 of 2 lessons hold");
+    put_back("../02-broken/lesson.json", was);
+    was = change("../02-broken/lesson.json", "\"kind\": \"\"\n}", "\"kind\": \"\"");
+    expect("list", 0, "lesson.json:35: the JSON ends too early; mend it there");
+    put_back("../02-broken/lesson.json", was);
+    expect("list", 0, "new      02-broken");
+    snprintf(arguments, sizeof arguments, "rm -r %s/02-broken", lessons);
+    assert_int_equal(system(arguments), 0);
 }
 
 static void own_lessons_replace_those_of_ferry(void **state)
@@ -122,7 +151,7 @@ static void own_lessons_replace_those_of_ferry(void **state)
     (void)state;
     char *printed;
     expect("list", 0, "new      " ID, "Twice, on the card (5 min)");
-    expect("grade 02-to-returns", 2, "there is no lesson '02-to-returns'; the lessons are " ID);
+    expect("grade 02-to-returns", 2, "there is no lesson '02-to-returns'; all lessons: FERRY_LESSONS=");
     expect("next", 0, "/mine/" ID "/README.md", "/mine " /* the commands to copy name the folder */);
     expect("hint 1", 0, "hint 1 of 3: Where is x?");
     expect("solution 1 --yes", 0, "fy_to(x, \"cuda\")");
@@ -190,6 +219,11 @@ static void a_class_is_graded_by_own_checks(void **state)
     assert_true(file_write(file, text, strlen(text)));
     free(text);
     snprintf(command, sizeof command, "grade-class %s/class --csv %s/class.csv", learner_folder, learner_folder);
+    expect(command, 0, "1 students, 1 submissions graded, 1 passed"); /* new-lesson wrote points, too */
+    snprintf(file, sizeof file, "%s/class.csv", learner_folder);
+    unlink(file);
+    snprintf(file, sizeof file, "%s/points.json", lessons);
+    unlink(file);
     expect(command, 1, "/mine/points.json", "name the file of points with --points");
     snprintf(file, sizeof file, "%s/points.json", lessons);
     assert_true(file_write(file, "{\"" ID "\": {\"ran-on-the-card\": 3}}", 36));
@@ -274,6 +308,36 @@ static void proving_names_each_thing_that_does_not_hold(void **state)
     put_back("solution.c", solution);
 }
 
+static void proving_names_each_mistake_in_lesson_json(void **state)
+{
+    (void)state;
+    char *was = change("lesson.json", "\"Where is x? And where does fy_add compute?\"", "\" \"");
+    free(change("lesson.json", "count copy dir=h2d", "count nonsens"));
+    free(change("lesson.json", "count copy dir=d2h", "count copy direction=d2h"));
+    free(change("lesson.json", "\"minutes\": 5", "\"minutes\": \"many\""));
+    free(change("lesson.json", "\"title\": ", "\"titel\": "));
+    free(change("lesson.json", "\"" ID "\"", "\"02-other\""));
+    free(change("lesson.json", "\"kind\": \"\"\n}", "\"kind\": \"\"\n}\n}"));
+    char *starter = change("starter.c", "    // --- your code ---\n", "");
+    expect("prove 1", 1, "FAIL  lesson.json: hint 1 is empty: write a sentence",
+           "FAIL  lesson.json: question 1 of \"predict\": there is no kind of event 'nonsens'",
+           "question 2 of \"predict\": an event of the kind copy has no 'direction'",
+           "FAIL  lesson.json: \"minutes\" must be a number",
+           "FAIL  lesson.json: there is no \"titel\" in a lesson: did you mean \"title\"?",
+           "FAIL  lesson.json: there is no \"title\": add it",
+           "FAIL  lesson.json: \"id\" is \"02-other\": it must be the name of the folder, \"" ID "\"",
+           "FAIL  lesson.json:36: text follows the end of the JSON",
+           "FAIL  starter.c has no lines \"// --- your code ---\" and \"// --- end ---\"");
+    put_back("starter.c", starter);
+    put_back("lesson.json", was);
+    was = change("lesson.json", "\"Where is x? And where does fy_add compute?\",", "");
+    free(change("lesson.json", "count copy dir=h2d", "sum copy.src.bytes"));
+    free(change("lesson.json", "count copy dir=d2h", "how many"));
+    expect("prove 1", 1, "\"hints\" has 2 of them: give three", "an event of the kind copy has no 'src.bytes'",
+           "'how many' is no query");
+    put_back("lesson.json", was);
+}
+
 static const char *dirname_of_ferry(void)
 {
     static char folder[sizeof ferry_command];
@@ -301,12 +365,14 @@ int main(void)
         cmocka_unit_test(a_new_lesson_refuses_bad_names_and_existing_folders),
         cmocka_unit_test(own_lessons_replace_those_of_ferry),
         cmocka_unit_test(a_starter_fails_and_a_solution_passes),
+        cmocka_unit_test(one_broken_lesson_stops_no_other),
         cmocka_unit_test(the_example_is_built_when_it_is_asked_for),
         cmocka_unit_test(the_variants_of_an_example_are_proved),
         cmocka_unit_test(a_class_is_graded_by_own_checks),
         cmocka_unit_test(a_broken_check_is_told_in_the_compilers_words),
         cmocka_unit_test(a_changed_check_and_its_headers_are_built_again),
         cmocka_unit_test(a_check_that_crashes_is_reported_and_ferry_goes_on),
+        cmocka_unit_test(proving_names_each_mistake_in_lesson_json),
         cmocka_unit_test(proving_names_each_thing_that_does_not_hold),
         cmocka_unit_test(a_learners_file_cannot_read_the_lesson_or_the_grader),
     };

@@ -23,16 +23,19 @@ int command_new_lesson(const command *c, int argc, char **argv)
            "  edit     check.c first: what a run must show; then the programs, lesson.json and README.md\n"
            "  prove    %s prove %s --lessons %.*s\n"
            "  look     %s serve --lessons %.*s\n"
-           "  grade    %s grade-class CLASS --lessons %.*s   (points.json there, or --points FILE)\n\n"
+           "  points   %.*s/points.json: what each check is worth, a row for each lesson\n"
+           "  grade    %s grade-class CLASS --lessons %.*s\n\n"
            "lessons/writing.md says what belongs into each file, and viewer/grade/grade.h what check.c may call.\n",
-           o.word[0], command_name, id, n, folder, command_name, n, folder, command_name, n, folder);
+           o.word[0], command_name, id, n, folder, command_name, n, folder, n, folder, command_name, n, folder);
     return FINE;
 }
 
 static bool prove_all(const lesson_env *s, const options *o)
 {
-    int held = 0, count = s->catalogue.count;
-    for (int i = 0; i < count; i++) held += prove(&s->home, &s->catalogue.lessons[i], o->seconds, stdout);
+    const catalogue *c = &s->catalogue;
+    int held = 0, count = c->count + c->broken_count;
+    for (int i = 0; i < c->count; i++) held += prove(&s->home, &c->lessons[i], o->seconds, stdout);
+    for (int i = 0; i < c->broken_count; i++) printf("%s\n  FAIL  %s\n", c->broken[i].id, c->broken[i].why);
     printf("\n%d of %d lessons hold\n", held, count);
     return held == count;
 }
@@ -49,6 +52,7 @@ int command_prove(const command *c, int argc, char **argv)
     if (!lessons_open(&s, &o)) return NOT_PASSED;
     const lesson *l = o.all ? NULL : lessons_find(&s, c, o.word[0]);
     bool holds = o.all ? prove_all(&s, &o) : l && prove(&s.home, l, o.seconds, stdout);
+    bool asked = o.all || l || (o.word[0] && lesson_find_broken(&s.catalogue, o.word[0]));
     lessons_close(&s);
-    return holds ? FINE : o.all || l ? NOT_PASSED : USAGE_ERROR;
+    return holds ? FINE : asked ? NOT_PASSED : USAGE_ERROR;
 }

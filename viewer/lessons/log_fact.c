@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "memory.h"
 
 enum { CONDITIONS = 6, WORD = 80 };
@@ -133,6 +134,82 @@ static bool fits(const log_facts *f, const query *q, const cJSON *event)
     return true;
 }
 
+static void explain_query(const char *text, char *err, size_t room)
+{
+    snprintf(err, room, "'%.100s' is no query; write it like: count copy dir=h2d, or: first alloc.bytes storage=x",
+             text);
+}
+
+/* ---- the schema ---- */
+
+/* Does a value of this type of the schema have what follows in a path: an index, a part, or nothing? */
+static bool fits_type(const char *type, const char *rest)
+{
+    static const char *const parts[] = {"tensor", "storage", "device", "mem", "addr", "version"};
+    bool is_list = !strcmp(type, "DIMS") || !strcmp(type, "IDS") || !strcmp(type, "NUMS") || !strcmp(type, "DIM3"),
+         is_uses = !strcmp(type, "REFS");
+    size_t digits = strspn(rest, "0123456789");
+    if (!strcmp(type, "JSON")) return true;
+    if (is_list) return digits && !rest[digits];
+    if (is_uses && (!digits || rest[digits] != '.')) return false;
+    if (is_uses) rest += digits + 1;
+    if (!is_uses && strcmp(type, "SIDE") != 0) return !*rest;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strcmp(parts[i], rest)) return true;
+    return false;
+}
+
+/* path: "dir", "src.device", "in.0.storage", or what every event has. */
+static bool has_field(const cJSON *kind, const char *path)
+{
+    static const char *const common[] = {"line", "t", "fn", "seq", "file", "th"};
+    char name[WORD];
+    const char *rest = path;
+    const cJSON *field;
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (!strcmp(common[i], path)) return true;
+    if (!read_word(&rest, name, ".")) return false;
+    rest += *rest == '.';
+    cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(kind, "fields"))
+    {
+        const char *is = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(field, "name")),
+                   *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(field, "type"));
+        if (is && type && !strcmp(is, name)) return fits_type(type, rest);
+    }
+    return false;
+}
+
+static bool are_in_schema(const query *q, const cJSON *schema, char *err, size_t room)
+{
+    const cJSON *kind = cJSON_GetObjectItemCaseSensitive(schema, q->kind);
+    const char *unknown = *q->field && !has_field(kind, q->field) ? q->field : NULL;
+    for (int i = 0; i < q->conditions && !unknown; i++)
+        if (!has_field(kind, q->path[i])) unknown = q->path[i];
+    if (!kind) snprintf(err, room, "there is no kind of event '%s': `ferry schema` lists them", q->kind);
+    else if (unknown)
+        snprintf(err, room, "an event of the kind %s has no '%s': `ferry schema` lists its fields", q->kind, unknown);
+    return kind && !unknown;
+}
+
+bool log_fact_is_known(const char *text, char *err, size_t room)
+{
+    query q;
+    fy_text lines = {0};
+    if (!read_query(&q, text)) {
+        explain_query(text, err, room);
+        return false;
+    }
+    fy_schema_json(&lines);
+    cJSON *schema = lines.lost ? NULL : cJSON_ParseWithLength(lines.data, lines.size);
+    if (!schema) memory_fail("the schema");
+    bool known = are_in_schema(&q, schema, err, room);
+    cJSON_Delete(schema);
+    free(lines.data);
+    return known;
+}
+
+/* ---- the answer ---- */
+
 bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char *err, size_t err_room)
 {
     query q;
@@ -140,8 +217,7 @@ bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char
     int count = 0;
     char word[WORD] = "";
     if (!read_query(&q, text)) {
-        snprintf(err, err_room,
-                 "'%.100s' is no query; write it like: count copy dir=h2d, or: first alloc.bytes storage=x", text);
+        explain_query(text, err, err_room);
         return false;
     }
     for (int i = 0; i < f->count; i++) {

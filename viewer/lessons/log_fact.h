@@ -23,6 +23,9 @@ log_facts *log_facts_of(const char *lines, size_t size); /* JSON lines; others a
 bool log_fact(const log_facts *f, const char *query, char *out, size_t room, char *err, size_t err_room);
 /* The lines of the program whose events were counted, "10, 10, 11", at most so many; "": none has a line. */
 void log_fact_lines(const log_facts *f, const char *query, char *out, size_t room);
+/* Does the schema have the query's kind and fields? Otherwise the answer would be 0 of any log. false, with the reason
+ * in err. */
+bool log_fact_is_known(const char *query, char *err, size_t room);
 void log_facts_free(log_facts *f);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes the folder `path`, DIR/NN-name, and its files. False, with the reason in err, for another name or a folder that
- * exists, which is left as it is. */
+/* Makes the folder `path`, DIR/NN-name, and its files, and DIR/points.json if there is none. False, with the reason in
+ * err, for another name, a number that another lesson in DIR has, or a folder that exists, which is left as it is. */
 bool new_lesson(const char *path, char *err, size_t room);
 
 #endif

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json_file.h"
+#include "lesson_form.h"
 #include "own_check.h"
 #include "questions.h"
 #include "report.h"
@@ -251,6 +253,30 @@ static void prove_text(proof *p)
     free(text);
 }
 
+/* ---- lesson.json, and the starter's marks -------------------------------------------------------------------- */
+
+static void say_mistake(void *user, const char *mistake) { say(user, false, "lesson.json: %s", mistake); }
+
+static void prove_form(proof *p)
+{
+    char path[PATH_ROOM];
+    lesson_path(&p->home, p->first, "lesson.json", path);
+    int rest = json_file_rest(path);
+    lesson_form_check(p->facts, p->first->id, say_mistake, p);
+    if (rest) say(p, false, "lesson.json:%d: text follows the end of the JSON: remove it", rest);
+}
+
+/* What stands between them is the learner's: the page leads there. */
+static void prove_marks(proof *p)
+{
+    char path[PATH_ROOM];
+    lesson_path(&p->home, p->first, "starter.c", path);
+    char *text = file_read(path, NULL), *open = text ? strstr(text, "// --- your code ---") : NULL;
+    if (text && (!open || !strstr(open, "// --- end ---")))
+        say(p, false, "starter.c has no lines \"// --- your code ---\" and \"// --- end ---\" around what to change");
+    free(text);
+}
+
 /* ---- the whole lesson ------------------------------------------------------------------------------------------- */
 
 static cJSON *read_facts(const home *h, const lesson *l)
@@ -275,6 +301,8 @@ static bool lay_out(proof *p, const char *folder)
 
 static void prove_programs(proof *p)
 {
+    prove_form(p);
+    prove_marks(p);
     prove_text(p);
     prove_demo(p);
     prove_variants(p);
