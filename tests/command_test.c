@@ -169,6 +169,33 @@ static void reset_asks_and_keeps_the_old_file(void **state)
     free(kept);
 }
 
+/* What the example of lesson 1 prints on stdout alone; the caller frees it. */
+static char *example_prints(const char *environment)
+{
+    char command[1024], *text = calloc(1, 1 << 14);
+    snprintf(command, sizeof command, "env FERRY_GPU=sim %s $(dirname %s)/lessons/" ID " 2>/dev/null | cat",
+             environment, ferry_command);
+    FILE *from = popen(command, "r");
+    assert_true(from && text);
+    size_t n = fread(text, 1, (1 << 14) - 1, from);
+    text[n] = '\0';
+    assert_int_equal(pclose(from), 0);
+    return text;
+}
+
+static void an_example_tells_its_events_in_a_pipe(void **state)
+{
+    (void)state;
+    char *text = example_prints(""), *copy = strstr(text, "copy    rows -> moved"), *value = strstr(text, "tensor(");
+    if (!copy || !value || !(copy < value)) fail_msg("no events, or not in order:\n%s", text);
+    assert_non_null(strstr(value, "exit status 0"));
+    free(text);
+    text = example_prints("FERRY_NARRATE=0");
+    assert_int_equal(strncmp(text, "tensor(", 7), 0);
+    assert_null(strstr(text, "copy"));
+    free(text);
+}
+
 static void a_saved_run_becomes_lines(void **state)
 {
     (void)state;
@@ -200,6 +227,7 @@ int main(void)
         cmocka_unit_test(a_run_is_saved_for_explain),
         cmocka_unit_test(hints_come_one_by_one),
         cmocka_unit_test(reset_asks_and_keeps_the_old_file),
+        cmocka_unit_test(an_example_tells_its_events_in_a_pipe),
         cmocka_unit_test(a_saved_run_becomes_lines),
     };
     return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);

@@ -105,6 +105,8 @@ static void predictions_are_compared_with_the_run(void **state)
     expect("predict 1 1 1 </dev/null", 0, "right  copies back to the CPU: 1");
     expect("predict 1 </dev/null", 2, "give 2 answers, one to each question");
     expect("predict 1 </dev/null", 2, "  2. copies back to the CPU (a whole number)\n");
+    expect("predict 1 1", 2, "ferry predict: question 2 has no answer: copies back to the CPU\n");
+    expect("predict 1 </dev/null", 2, "and this is demo.c, the example:\n");
     expect("predict 1 1 1 1", 2, "'1' is one answer too many");
     expect("predict 1 many 0", 2, "'many' does not answer: copies to the card");
     expect("predict 1 -1 0", 2, "unknown option");
@@ -114,6 +116,15 @@ static void predictions_are_compared_with_the_run(void **state)
     assert_string_equal(text_of(first, "answer"), "1");
     assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(first, "right")));
     cJSON_Delete(json);
+}
+
+static void no_prompt_for_an_answer_that_lacks(void **state)
+{
+    (void)state;
+    char *printed;
+    assert_int_equal(run_ferry("predict 1 1", &printed), 2);
+    assert_null(strstr(printed, "?"));
+    free(printed);
 }
 
 static void predictions_are_asked_for_on_the_terminal(void **state)
@@ -278,6 +289,7 @@ int main(void)
         cmocka_unit_test(list_tells_parts_minutes_and_state),
         cmocka_unit_test(next_is_the_first_lesson_not_done),
         cmocka_unit_test(predictions_are_compared_with_the_run),
+        cmocka_unit_test(no_prompt_for_an_answer_that_lacks),
         cmocka_unit_test(predictions_are_asked_for_on_the_terminal),
         cmocka_unit_test(launches_block_where_nothing_is_graded),
         cmocka_unit_test(a_report_shows_all_that_was_printed),

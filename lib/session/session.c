@@ -48,8 +48,9 @@ static _Atomic int state = IDLE;
 
 static int argc_;
 static char **argv_;
-static bool opened;                         /* the session event is in the log */
-static _Atomic(fy_narrator *) narrator;     /* NULL unless FERRY_NARRATE=1 */
+static bool opened;                     /* the session event is in the log */
+static _Atomic(fy_narrator *) narrator; /* NULL unless FERRY_NARRATE=1 */
+static bool narrates_on_stdout;
 static const fy_viewer_hooks *viewer_hooks; /* NULL: libferry-view is not linked */
 static pid_t viewer;
 static _Atomic int forks;           /* children forked so far */
@@ -205,6 +206,7 @@ static bool start_late(void)
 }
 
 void fy_session_viewer(const fy_viewer_hooks *hooks) { viewer_hooks = hooks; }
+void fy_session_narrate_on_stdout(void) { narrates_on_stdout = true; }
 void fy_session_none(void) { atomic_store(&state, OVER); }
 
 /* ---- narration ---- */
@@ -216,7 +218,9 @@ static void flush_narration(void)
     fy_narrator *n = atomic_load(&narrator);
     if (!n) return;
     fflush(stdout); /* keep the order of stdout and stderr */
-    if (!fy_narrate_to(n, stderr)) print_message("out of memory: the narration is incomplete");
+    bool told = fy_narrate_to(n, narrates_on_stdout ? stdout : stderr);
+    fflush(stdout); /* what was told is not lost in a crash */
+    if (!told) print_message("out of memory: the narration is incomplete");
 }
 
 /* ---- fork ---- */

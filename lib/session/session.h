@@ -9,6 +9,9 @@ typedef struct fy_viewer_hooks {
 } fy_viewer_hooks;
 void fy_session_viewer(const fy_viewer_hooks *hooks); /* hooks: static lifetime */
 
+/* The lines of FERRY_NARRATE go to stdout, in order with what the program prints, not to stderr. Call before main. */
+void fy_session_narrate_on_stdout(void);
+
 /* For programs that read other programs' logs: disables the session, whatever FERRY_TRACE says. Call before main. */
 void fy_session_none(void);
 

@@ -159,7 +159,7 @@ static bool show_example(const run_options *run_with, const lesson *l)
         return false;
     }
     printf("lessons/%s/README.md is the text, and this is %s:\n\n", l->id,
-           run_with->varied ? "your own example, with other lines than on the page" : "the example");
+           run_with->varied ? "demo.c, your own example, with other lines than on the page" : "demo.c, the example");
     for (char *at = text; *at; line++) {
         size_t n = strcspn(at, "\n");
         printf("%4d  %.*s\n", line, (int)n, at);
@@ -192,8 +192,10 @@ static bool take_guesses(const command *c, const lesson *l, const options *o, lo
     for (int i = 0; i < l->question_count; i++) {
         const lesson_question *q = &l->questions[i];
         const char *given = o->word[1 + i];
-        guesses[i] = given ? question_guess(q, given) : ask(q);
+        bool lacks = !given && o->word[1] && !isatty(STDIN_FILENO); /* some are given, and nobody can be asked */
+        guesses[i] = given ? question_guess(q, given) : lacks ? NO_ANSWER : ask(q);
         if (guesses[i] != NO_ANSWER) continue;
+        if (lacks) fprintf(stderr, "ferry %s: question %d has no answer: %s\n", c->name, i + 1, q->ask);
         if (given) fprintf(stderr, "ferry %s: '%s' does not answer: %s\n", c->name, given, q->ask);
         else demand_answers(c, l);
         return false;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session.h"
 #include "source.h"
 
 /* The mains, and the text of each source file. */
@@ -83,7 +84,10 @@ __attribute__((constructor(101))) static void lesson_start(int argc, char **argv
     const char *program = argc > 0 && argv[0] ? argv[0] : "lesson";
     for (int i = 1; i < argc; i++) i += read_option(program, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
     bool observed = getenv("FERRY_LOG_FD") || getenv("FERRY_TRACE") || getenv("FERRY_VIEW");
-    if (!observed) setenv("FERRY_NARRATE", "1", 0);
+    if (!observed && !getenv("FERRY_NARRATE")) {
+        setenv("FERRY_NARRATE", "1", 0);
+        fy_session_narrate_on_stdout(); /* these lines are what the program prints: a pipe gets them, too */
+    }
     const struct program *p = program_named(program);
     setenv("FERRY_GIVEN", p->given, 0);
     if (*p->card) setenv("FERRY_SIM", p->card, 0);
