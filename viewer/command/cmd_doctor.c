@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void try_folder(finding_list *f, const home *h)
     struct statvfs disk;
     char is[PATH_ROOM + 64];
     if (!folder_make(h->my) || access(h->my, W_OK) != 0) {
-        snprintf(is, sizeof is, "cannot write to %s", h->my);
+        snprintf(is, sizeof is, "cannot write to %s: %s", h->my, strerror(errno));
         tell(f, MISSING, "your files", is, "set FERRY_MY to a folder of your own: export FERRY_MY=~/ferry");
         return;
     }
@@ -66,7 +67,11 @@ static void try_compiler(finding_list *f, const home *h)
     snprintf(name, sizeof name, ".ferry-doctor-%ld.c", (long)getpid());
     snprintf(path, sizeof path, "%.2900s/%s", h->my, name);
     snprintf(program, sizeof program, "%s/.ferry-doctor-%ld", h->made, (long)getpid());
-    if (!file_write(path, source, sizeof source - 1)) return; /* try_folder has said why */
+    if (!file_write(path, source, sizeof source - 1)) {
+        snprintf(program, sizeof program, "not tried: cannot write %s: %s", h->my, strerror(errno));
+        tell(f, MISSING, "C compiler", program, folder_advice(errno));
+        return;
+    }
     const char *slash = strrchr(h->my, '/');
     char relative[PATH_ROOM];
     snprintf(relative, sizeof relative, "%.2900s/%s", slash ? slash + 1 : h->my, name);

@@ -12,6 +12,7 @@
 #include "page_file.h"
 #include "perfetto.h"
 #include "picture_file.h"
+#include "steps.h"
 
 enum { MOST_FINDINGS = 100 }; /* as a server lists in a page */
 enum { LARGE_PAGE_MB = 200 }; /* a million events are 250 MB: half a minute, and 0.6 GB in the browser */
@@ -68,6 +69,22 @@ static bool to_perfetto(const options *o, FILE *out, char *err, size_t room)
     return ok;
 }
 
+static void count_step(void *all, const fy_event *e) { steps_add(all, e); }
+
+/* False, with how many there are in err: the run has no such step. The browser would draw nothing. */
+static bool has_step(const char *path, long number, char *err, size_t room)
+{
+    char note[256];
+    steps *all = steps_begin();
+    bool read = feed_each(path, count_step, all, note, sizeof note, err, room);
+    int count = steps_count(all);
+    steps_free(all);
+    if (read && number > count)
+        snprintf(err, room, "%.900s has %d step%s: there is no step %ld; `ferry where %.900s` lists them", path, count,
+                 count == 1 ? "" : "s", number, path);
+    return read && number <= count;
+}
+
 static void say_written(const options *o, const output *to)
 {
     struct stat s;
@@ -87,6 +104,7 @@ static int write_export(const options *o)
     if (o->step) snprintf(ending, sizeof ending, "-step%ld.%s", o->step, type);
     else snprintf(ending, sizeof ending, ".%s", type);
     default_path(o->word[0], ending, path);
+    if (o->step && !has_step(o->word[0], o->step, err, sizeof err)) return command_error(err), NOT_PASSED;
     if (!output_open(&to, o->output ? o->output : path, o->word[0], err, sizeof err))
         return command_error(err), NOT_PASSED;
     bool ok = o->perfetto ? to_perfetto(o, to.file, err, sizeof err) : to_page(o, to.file, err, sizeof err);

@@ -72,6 +72,14 @@ static bool prepare(const compile_options *o, diagnosis *d)
     return false;
 }
 
+/* The linker cannot write the program, or the compiler its list of files: where, or NULL. */
+static const char *trouble_of_folder(const char *output)
+{
+    bool cannot = strstr(output, "opening dependency file ") || strstr(output, "cannot open output file ") ||
+                  strstr(output, "error: error opening '");
+    return cannot ? "the folder of built programs cannot be written" : NULL;
+}
+
 /* What the compiler or the linker says when the machine, not the file, is the reason; NULL: none of it. */
 static const char *trouble_of_machine(const char *output)
 {
@@ -95,6 +103,9 @@ static compile_end conclude(const compile_options *o, const child_result *r, con
     if (r->end == CHILD_EXITED) {
         diagnose(d, o->name, source, r->output, header);
         const char *trouble = d->line > 0 ? NULL : trouble_of_machine(r->output);
+        const char *folder = trouble_of_folder(r->output); /* gcc gives a line with it */
+        if (!trouble && folder)
+            return broken(d, "the compiler could not build", o->name, folder, folder_advice(EACCES));
         if (!trouble) return COMPILE_REFUSED;
         return broken(d, "the compiler could not build", o->name, trouble,
                       "free space on the disks of my/ and of temporary files, then grade again");
@@ -185,7 +196,7 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
     free(r.output);
     end = check_reads(o, &query, list, source, end, d);
     if (end == COMPILE_DONE && rename(out, o->program) != 0)
-        end = broken(d, "cannot write", o->program, strerror(errno), "free disk space, or make its folder writable");
+        end = broken(d, "cannot write", o->program, strerror(errno), folder_advice(errno));
     unlink(out);
     unlink(list);
     return end;

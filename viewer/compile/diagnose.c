@@ -24,11 +24,11 @@ static bool read_message(message *m, const char *p, const char *shown)
     if (strncmp(p, shown, n) || p[n] != ':') return false;
     char *end;
     m->line = (int)strtol(p + n + 1, &end, 10);
-    m->col = *end == ':' ? (int)strtol(end + 1, &end, 10) : 0;
-    static const char *const kinds[] = {": fatal error: ", ": error: ", ": warning: "};
-    for (int i = 0; i < 3; i++) {
+    m->col = *end == ':' && isdigit((unsigned char)end[1]) ? (int)strtol(end + 1, &end, 10) : 0;
+    static const char *const kinds[] = {": fatal error: ", ": error: ", ": Error: " /* the assembler */, ": warning: "};
+    for (int i = 0; i < 4; i++) {
         if (strncmp(end, kinds[i], strlen(kinds[i]))) continue;
-        m->error = i < 2;
+        m->error = i < 3;
         end += strlen(kinds[i]);
         size_t length = strcspn(end, "\n");
         snprintf(m->text, sizeof m->text, "%.*s", (int)(length < 399 ? length : 399), end);
@@ -134,7 +134,9 @@ static bool explain_link(diagnosis *d, const char *source, const char *output)
     if (!p) p = strstr(output, "undefined symbol: ");
     if (!p) return false;
     char name[64];
-    word_after(p + strcspn(p, "`':") + 1, name, sizeof name);
+    const char *quoted = p + strcspn(p, "`':") + 1;
+    word_after(quoted, name, sizeof name);
+    if (*quoted != ' ' && strcspn(quoted, "'\n") != strlen(name)) return false; /* no name of C */
     if (!strcmp(name, "main")) {
         snprintf(d->message, sizeof d->message, "the program has no main: C begins with int main(void)");
         snprintf(d->hint, sizeof d->hint,
@@ -152,6 +154,23 @@ static bool explain_link(diagnosis *d, const char *source, const char *output)
         snprintf(d->hint, sizeof d->hint, "check the spelling against ferry.h");
     }
     return true;
+}
+
+/* What nobody has rules for, in the tool's own words: its first lines. */
+static void quote_tool(diagnosis *d, const char *output)
+{
+    enum { LINES = 3 };
+    size_t used = (size_t)snprintf(d->message, sizeof d->message, "this file could not be built");
+    int shown = 0;
+    for (const char *p = output; *p && shown < LINES; p = after_line(p)) {
+        size_t n = strcspn(p, "\n"), left = sizeof d->message - used;
+        if (!n || left < 8) continue;
+        used += (size_t)snprintf(d->message + used, left, "%s%.*s", shown++ ? "; " : ": ",
+                                 (int)(n < left - 4 ? n : left - 4), p);
+    }
+    snprintf(d->raw, sizeof d->raw, "%.1500s", output);
+    snprintf(d->hint, sizeof d->hint,
+             "these are the words of the assembler or the linker; look in your file for the name that they quote");
 }
 
 static diagnostic make_diagnostic(const message *m, const char *at, const char *shown, const char *source,
@@ -191,8 +210,7 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
                      "this is the compiler's own message; compare the line with the lesson's example");
         }
     } else if (!explain_source_mistake(d, source) && !explain_link(d, source, output)) {
-        snprintf(d->message, sizeof d->message, "the compiler failed with no message about this file");
-        snprintf(d->hint, sizeof d->hint, "%.*s", (int)strcspn(output, "\n"), output);
+        quote_tool(d, output);
     }
     source_line(source, d->line, d->source, sizeof d->source);
     free(code);

@@ -34,7 +34,11 @@ bool folder_make(const char *path)
         if (mkdir(part, 0777) != 0 && errno != EEXIST) return false;
         *p = '/';
     }
-    return mkdir(part, 0777) == 0 || folder_exists(part);
+    if (mkdir(part, 0777) == 0) return true;
+    int error = errno;
+    bool exists = folder_exists(part);
+    errno = error; /* why it could not be made, not that it is not there */
+    return exists;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
@@ -184,12 +188,20 @@ bool state_folder(char *out, size_t room, char *err, size_t err_room)
     return false;
 }
 
+const char *folder_advice(int error)
+{
+    if (error == ENOSPC || error == EDQUOT) return "free disk space";
+    if (error == EACCES || error == EPERM || error == EROFS)
+        return "this folder cannot be written: choose another one for your files, as in export FERRY_MY=~/ferry";
+    return "free disk space, or choose another folder for your files, as in export FERRY_MY=~/ferry";
+}
+
 bool build_folder_make(const home *h, const char *path, char *err, size_t room)
 {
     struct stat made, my;
     if (h->made_apart) return private_folder(path, "XDG_CACHE_HOME", err, room);
     if (!folder_make(path) || stat(path, &made)) {
-        snprintf(err, room, "%s: %s; free disk space, or make the folder above it writable", path, strerror(errno));
+        snprintf(err, room, "%s: %s; %s", path, strerror(errno), folder_advice(errno));
         return false;
     }
     if (stat(h->my, &my) && stat(h->beside, &my)) return true; /* nothing to build from; reported elsewhere */

@@ -26,9 +26,9 @@ typedef struct home {
  * returns false with a message in err. */
 bool paths_find(home *h, char *err, size_t room);
 
-/* Creates a folder and its parents. */
 /* The part of an absolute path below the current folder; the whole path if it is not there. */
 const char *path_from_here(const char *path);
+/* Creates a folder and its parents. */
 bool folder_make(const char *path);
 bool folder_exists(const char *path);
 void folder_remove(const char *path); /* with all that is in it */
@@ -43,6 +43,8 @@ bool file_write(const char *path, const char *text, size_t size);
 bool file_create(const char *path, const char *text, size_t size);
 /* $XDG_STATE_HOME/ferry, created with mode 0700; false with a message if other users could write to it. */
 bool state_folder(char *out, size_t room, char *err, size_t err_room);
+/* What to do about a write to my/, or to what is built for it, that failed with this errno. */
+const char *folder_advice(int error);
 /* Creates the folder `path`, where programs are built. False with a message if users may write to it who may not
  * write the sources: its files are executed. */
 bool build_folder_make(const home *h, const char *path, char *err, size_t room);

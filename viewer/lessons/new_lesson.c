@@ -96,7 +96,9 @@ static bool write_template(const char *file, const char *text, const char *id, c
 {
     fy_text filled = fill_in(text, id);
     bool ok = !filled.lost && file_create(file, filled.data, filled.size);
-    if (!ok) snprintf(err, room, "cannot write %s: %s; free disk space", file, strerror(errno));
+    if (!ok)
+        snprintf(err, room, "cannot write %s: %s; free disk space, or choose a folder that you can write to", file,
+                 strerror(errno));
     free(filled.data);
     return ok;
 }

@@ -98,7 +98,9 @@ static bool store(const home *h, const cJSON *all)
     char *text = cJSON_Print(all);
     bool ok = text && folder_make(h->my) && file_write(path, text, strlen(text));
     free(text);
-    if (!ok) fprintf(stderr, "ferry: cannot write %s: %s; progress is not saved\n", path, strerror(errno));
+    if (!ok)
+        fprintf(stderr, "ferry: cannot write %s: %s; progress is not saved; %s\n", path, strerror(errno),
+                folder_advice(errno));
     return ok;
 }
 
