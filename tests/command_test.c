@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 #include <cjson/cJSON.h>
+#include <errno.h>
 
 #include "learner_folder.h"
 
@@ -212,6 +213,77 @@ static void a_saved_run_becomes_lines(void **state)
     free(printed);
 }
 
+/* Without a browser: what it would be asked for is looked at first. */
+static void a_step_that_is_not_there_is_said(void **state)
+{
+    (void)state;
+    char arguments[256], said[128];
+    snprintf(arguments, sizeof arguments, "export %s/run.jsonl --png --step 99", learner_folder);
+    snprintf(said, sizeof said, "%s/run.jsonl has 9 steps: there is no step 99; `ferry where ", learner_folder);
+    expect(arguments, 1, said);
+}
+
+static void reports_name_the_file_from_the_current_folder(void **state)
+{
+    (void)state;
+    char path[128], command[1024], text[512], *printed;
+    assert_true(copy_answer(ID, "starter.c"));
+    snprintf(text, sizeof text, "\n  %s/my/" ID ".c:18: ", learner_folder);
+    expect("grade 1", 1, text);
+    snprintf(text, sizeof text, ID "  %s/my/" ID ".c, seed 0\n", learner_folder);
+    expect("grade 1", 1, text);
+    expect("grade 1 --json", 1, "\"file\":\"my/" ID ".c\""); /* as the log names it */
+    snprintf(path, sizeof path, "%s/my", learner_folder);
+    snprintf(command, sizeof command, "cd %s && %s grade 1 2>&1", path, ferry_command);
+    FILE *from = popen(command, "r");
+    printed = calloc(1, 1 << 14);
+    assert_true(from && printed && fread(printed, 1, (1 << 14) - 1, from) > 0);
+    pclose(from);
+    assert_non_null(strstr(printed, ID "  " ID ".c, seed 0\n"));
+    assert_non_null(strstr(printed, "\n  " ID ".c:18: "));
+    free(printed);
+}
+
+static void a_verdict_says_how_to_see_its_event(void **state)
+{
+    (void)state;
+    char *printed;
+    assert_int_equal(run_ferry("grade 1", &printed), 1);
+    const char *event = strstr(printed, "\n  event 17  ");
+    assert_non_null(event);
+    assert_non_null(strstr(event, "all events, with their seq: "));
+    assert_non_null(strstr(event, "ferry run 01 --trace run.jsonl; "));
+    free(printed);
+}
+
+static void what_no_rule_explains_is_quoted(void **state)
+{
+    (void)state;
+    assert_true(write_answer(ID, "#include <ferry.h>\nvoid odd(void) __asm__(\"odd$name\");\n"
+                                 "int main(void)\n{\n    odd();\n}\n"));
+    expect("grade 1", 1, "odd$name");
+    assert_true(write_answer(ID, "#include <ferry.h>\nint main(void)\n{\n"
+                                 "    __asm__(\".incbin \\\"/nowhere/x\\\"\");\n}\n"));
+    expect("grade 1", 1, "/my/" ID ".c:4: ");
+    expect("grade 1", 1, "/nowhere/x");
+    assert_true(copy_answer(ID, "starter.c"));
+}
+
+static void a_folder_that_cannot_be_written_is_no_full_disk(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(folder_advice(EROFS), "this folder cannot be written: choose another one"));
+    assert_non_null(strstr(folder_advice(EACCES), "FERRY_MY="));
+    assert_null(strstr(folder_advice(EACCES), "disk"));
+    assert_string_equal(folder_advice(ENOSPC), "free disk space");
+    char *was = strdup(getenv("FERRY_MY"));
+    setenv("FERRY_MY", "/sys/ferry-command-test", 1); /* where root cannot write either */
+    expect("grade 1", 1, "set FERRY_MY to a folder that you can write to");
+    expect("doctor", 1, "MISSING  C compiler       not tried: cannot write /sys/ferry-command-test: ");
+    setenv("FERRY_MY", was, 1);
+    free(was);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +301,11 @@ int main(void)
         cmocka_unit_test(reset_asks_and_keeps_the_old_file),
         cmocka_unit_test(an_example_tells_its_events_in_a_pipe),
         cmocka_unit_test(a_saved_run_becomes_lines),
+        cmocka_unit_test(a_step_that_is_not_there_is_said),
+        cmocka_unit_test(reports_name_the_file_from_the_current_folder),
+        cmocka_unit_test(a_verdict_says_how_to_see_its_event),
+        cmocka_unit_test(what_no_rule_explains_is_quoted),
+        cmocka_unit_test(a_folder_that_cannot_be_written_is_no_full_disk),
     };
     return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
 }

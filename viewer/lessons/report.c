@@ -69,16 +69,29 @@ static void print_checks(FILE *to, paint p, const lesson *l, const outcome *out)
     if (first && out->end != RUN_PASSED && *l->budget) fprintf(to, "\n  limit: %s\n", l->budget);
 }
 
+/* The file as it is called from the current folder. */
+static const char *shown_file(const outcome *out) { return *out->path ? path_from_here(out->path) : out->file; }
+
+/* How to see the events: the verdict gives one by its number. */
+static void print_where_events_are(FILE *to, paint p, const lesson *l)
+{
+    int n = lesson_number_length(l);
+    fprintf(to, "            %sall events, with their seq: %s run %.*s --trace run.jsonl; %s log run.jsonl%s\n", p.dim,
+            command_name, n, l->id, command_name, p.plain);
+}
+
 /* my/01-where-am-i.c:14: message, the source line, expected and actual values, the line of the log that shows it. */
-static void print_message(FILE *to, paint p, const outcome *out)
+static void print_message(FILE *to, paint p, const lesson *l, const outcome *out)
 {
     fputs("\n  ", to);
-    if (out->line > 0) fprintf(to, "%s:%d: ", out->file, out->line);
+    if (out->line > 0) fprintf(to, "%s:%d: ", shown_file(out), out->line);
     fprintf(to, "%s%s%s\n", out->end == RUN_PASSED ? p.good : p.bad, out->message, p.plain);
     if (*out->source) fprintf(to, "      %s%s%s\n", p.dim, out->source, p.plain);
     if (*out->expected) fprintf(to, "  expected  %s\n", out->expected);
     if (*out->got) fprintf(to, "  got       %s\n", out->got);
-    if (*out->expected && out->seq >= 0) fprintf(to, "  event %-3" PRId64 " %s\n", out->seq, out->event);
+    if (!*out->expected || out->seq < 0) return;
+    fprintf(to, "  event %-3" PRId64 " %s\n", out->seq, out->event);
+    if (!out->second) print_where_events_are(to, p, l); /* of the second run, the inputs are others */
 }
 
 /* The learner's own best runs; the mark says which of them this run is. */
@@ -99,12 +112,13 @@ void report(FILE *to, const lesson *l, const outcome *out)
     paint p = {"", "", "", ""};
     if (colours) p = (paint){"\033[32m", "\033[1;31m", "\033[2m", "\033[0m"};
 
-    fprintf(to, "\n%s%s%s  %s%s, seed %" PRIu64 "%s\n", p.dim, l->id, p.plain, p.dim, out->file, out->seed, p.plain);
+    fprintf(to, "\n%s%s%s  %s%s, seed %" PRIu64 "%s\n", p.dim, l->id, p.plain, p.dim, shown_file(out), out->seed,
+            p.plain);
     if (out->graded) print_checks(to, p, l, out);
-    print_message(to, p, out);
+    print_message(to, p, l, out);
     const diagnosis *d = &out->diagnosis; /* a warning; an error is the message itself */
     if (out->end != RUN_NOT_COMPILED && out->end != RUN_ENVIRONMENT_ERROR && *d->message)
-        fprintf(to, "  note: %s:%d: %s\n", out->file, d->line, d->message);
+        fprintf(to, "  note: %s:%d: %s\n", shown_file(out), d->line, d->message);
     if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
     if (out->end == RUN_FAILED || out->end == RUN_ENVIRONMENT_ERROR) print_output(to, out, 2048);
     print_board(to, p, out);

@@ -402,6 +402,7 @@ void run(const run_options *o, outcome *out)
     char program[PATH_ROOM + 80];
     *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = memory_copy("", "a run")};
     lesson_name(o->home, o->lesson, out->file);
+    if (!o->demo) lesson_file_path(o->home, o->lesson, out->path);
     if (o->demo && o->varied) {
         run_variant(o, out);
     } else if (o->demo && *o->home->own) {

@@ -45,14 +45,15 @@ typedef enum run_end {
 
 typedef struct outcome {
     run_end end;
-    char file[256];     /* "my/01-where-am-i.c" */
-    char message[1024]; /* a sentence or two */
-    char hint[640];     /* what to do next; may be "" */
-    char source[240];   /* text of the line; may be "" */
-    int line;           /* -1: none */
-    int64_t seq;        /* of the event; -1: none */
-    char event[400];    /* what the log tells of it, in a line; "": nothing */
-    char expected[256]; /* of a graded run that failed; else "" */
+    char file[256];       /* "my/01-where-am-i.c", as the log names it */
+    char path[PATH_ROOM]; /* of the learner's file; "": the example ran */
+    char message[1024];   /* a sentence or two */
+    char hint[640];       /* what to do next; may be "" */
+    char source[240];     /* text of the line; may be "" */
+    int line;             /* -1: none */
+    int64_t seq;          /* of the event; -1: none */
+    char event[400];      /* what the log tells of it, in a line; "": nothing */
+    char expected[256];   /* of a graded run that failed; else "" */
     char got[256];
     diagnosis diagnosis; /* of the compilation: the error, or the first warning */
     bool ran;            /* the program did: what failed after that is no failure of the machine */
