@@ -264,23 +264,49 @@ static void doctor_tries_what_lessons_need(void **state)
     cJSON_Delete(all);
 }
 
-static void a_shell_completes_commands_and_lessons(void **state)
+/* What bash completes: words, the last of which is begun; "''" is a word not begun. Sorted as the script gives it. */
+static void expect_completed(const char *words, const char *last, const char *completed)
 {
-    (void)state;
-    char command[2048], text[512] = "";
+    char command[2048], text[8192] = "";
+    int count = 0;
+    for (const char *p = words; *p; p++) count += *p == ' ';
     snprintf(command, sizeof command,
-             "bash -c 'source <(%s completion bash); COMP_WORDS=(%s grade 02); COMP_CWORD=2; _ferry; "
-             "echo ${COMPREPLY[*]}; COMP_WORDS=(%s pre); COMP_CWORD=1; _ferry; echo ${COMPREPLY[*]}'",
-             ferry_command, ferry_command, ferry_command);
+             "bash -c 'source <(%s completion bash); COMP_WORDS=(%s %s\"%s\"); COMP_CWORD=%d; _ferry; "
+             "echo \"${COMPREPLY[*]}\"'",
+             ferry_command, ferry_command, words, last, count + 1);
     FILE *out = popen(command, "r");
     assert_non_null(out);
     size_t n = fread(text, 1, sizeof text - 1, out);
     text[n] = '\0';
     assert_int_equal(pclose(out), 0);
-    assert_string_equal(text, "02-to-returns\npredict\n");
+    if (strncmp(text, completed, strlen(completed)) != 0)
+        fail_msg("ferry %s'%s' completes to '%s', not '%s'", words, last, text, completed);
+}
+
+static void a_shell_completes_commands_and_lessons(void **state)
+{
+    (void)state;
+    expect_completed("", "pre", "predict\n");
+    expect_completed("grade ", "02", "02-to-returns\n");
+    expect_completed("prove ", "02", "02-to-returns\n");
+    expect_completed("prove ", "", "00-start 01-where-am-i ");
+    expect_completed("handout tests ", "02", "02-to-returns\n");
+    expect_completed("handout ", "READ", "README.md\n"); /* first the folder of a class */
+    expect_completed("run 01 --trace ", "READ", "README.md\n");
     expect("completion tcsh", 2, "say for which shell");
     expect("completion zsh", 0, "bashcompinit");
     expect("completion fish", 0, "complete -c ferry");
+    expect("completion fish", 0, "from run' -l trace\n");
+    expect("completion fish", 0, "from predict run grade watch hint solution reset handout prove' ");
+}
+
+static void a_shell_completes_options(void **state)
+{
+    (void)state;
+    expect_completed("run 01 ", "--", "--demo --json --trace --seconds --lessons\n");
+    expect_completed("check-all ", "--j", "--json\n");
+    expect_completed("export x.jsonl ", "--p", "--perfetto --png\n");
+    expect_completed("prove ", "--", "--all --seconds --lessons\n");
 }
 
 int main(void)
@@ -301,6 +327,7 @@ int main(void)
         cmocka_unit_test(check_all_grades_every_file),
         cmocka_unit_test(doctor_tries_what_lessons_need),
         cmocka_unit_test(a_shell_completes_commands_and_lessons),
+        cmocka_unit_test(a_shell_completes_options),
     };
     return cmocka_run_group_tests_name("loop", tests, make_learner_folder, remove_learner_folder);
 }
