@@ -11,15 +11,14 @@ static bool check_numbers(grading *g)
     return check_values(g, "y", want, 1, shape);
 }
 
-static const fy_event *completion_of(grading *g, uint32_t id) { return next_event(g, NULL, complete, is->id == id); }
-
-/* Does an operation of another stream run during the copy? */
-static bool overlaps(grading *g, const fy_event *copy)
+/* Does an operation of another stream that leads to the answer run during the copy? */
+static bool overlaps(grading *g, const fy_event *copy, const fy_event *answer)
 {
     const fy_event *moved = completion_of(g, copy->is.copy.id);
     each_event(g, op, op)
     {
-        if (!moved || !is_on_card(op->is.op.device) || op->is.op.stream == copy->is.copy.stream) continue;
+        bool beside = is_on_card(op->is.op.device) && op->is.op.stream != copy->is.copy.stream;
+        if (!moved || !beside || !leads_to(g, op, answer)) continue;
         const fy_event *done = completion_of(g, op->is.op.id);
         if (done && done->is.complete.start < moved->is.complete.end &&
             done->is.complete.end > moved->is.complete.start)
@@ -30,26 +29,27 @@ static bool overlaps(grading *g, const fy_event *copy)
 
 static bool check_overlap(grading *g)
 {
-    const char *name = "copies-beside-work", *want = "3 copies or more while the card works";
-    const fy_event *alone = NULL;
+    const char *name = "copies-beside-work", *want = "3 copies or more while the card works on y";
+    const fy_event *answer = grade_answer(g, "y").event, *alone = NULL;
     int n = 0;
     each_event(g, c, copy)
     {
         if (c->is.copy.dir != FY_WORD_h2d) continue;
-        if (overlaps(g, c)) n++;
+        if (overlaps(g, c, answer)) n++;
         else if (!alone || n == 0) alone = c;
     }
     const char *got = grade_say(g, "%d", n);
     if (!alone && n < 3)
-        return check(g, name, false, grade_answer(g, "y").event, want, got,
+        return check(g, name, false, answer, want, got,
                      grade_say(g, "Copies to the card: %d, and the lesson wants one for each of the four parts.", n));
-    if (n >= 3) return check(g, name, true, NULL, want, got, "The copies ran while the card worked.");
+    if (n >= 3) return check(g, name, true, NULL, want, got, "The copies ran while the card worked on y.");
     if (!alone) return check(g, name, false, NULL, want, got, "Nothing was copied to the card.");
-    return check(g, name, false, alone, want, got,
-                 grade_say(g,
-                           "Copies that ran while the card worked: %d, and the lesson wants 3. During %s the card did "
-                           "nothing else: queue the work on one part before the copy of the next.",
-                           n, grade_where(g, alone)));
+    return check(
+        g, name, false, alone, want, got,
+        grade_say(g,
+                  "Copies that ran while the card worked on y: %d, and the lesson wants 3. During %s the card did "
+                  "nothing that y is computed from: queue the work on one part before the copy of the next.",
+                  n, grade_where(g, alone)));
 }
 
 static bool check_returns_at_once(grading *g)

@@ -27,6 +27,20 @@ const fy_event *storage_birth(const grading *g, uint32_t storage)
     return next_event(g, NULL, alloc, is->storage == storage);
 }
 
+const fy_event *completion_of(grading *g, uint32_t id)
+{
+    if (!g->completions) { /* all at once: lessons compare each copy with each operation */
+        g->completion_room = 4 * (size_t)g->run->count + 1024; /* ids are given in sequence: a larger one is invalid */
+        g->completions = grade_keep(g, g->completion_room * sizeof(const fy_event *));
+        each_event(g, e, complete)
+        {
+            uint32_t of = e->is.complete.id;
+            if (of && of < g->completion_room && !g->completions[of]) g->completions[of] = e;
+        }
+    }
+    return id < g->completion_room ? g->completions[id] : NULL;
+}
+
 uint32_t given_storage(const grading *g, const char *name)
 {
     const fy_event *e = next_event(g, NULL, given, fy_event_is(it, is->name, name));

@@ -117,6 +117,7 @@ uint64_t grade_seed(const grading *g);
 const fy_event *event_of_kind(const grading *g, const fy_event *last, fy_kind kind);
 bool is_on_card(uint8_t device);                                   /* real or simulated; not the CPU, not "no device" */
 const fy_event *storage_birth(const grading *g, uint32_t storage); /* its alloc event; NULL: none */
+const fy_event *completion_of(grading *g, uint32_t id);            /* of an op's or a copy's work; NULL: none */
 uint32_t given_storage(const grading *g, const char *name);        /* of the input as fy_given returned it; 0: none */
 
 /* ---- recording a verdict --------------------------------------------------------------------------- */

@@ -13,7 +13,9 @@ struct grading {
     const fy_event *lineage_of;     /* the answer of `lineage`; these three are computed on first use and cached */
     bool *lineage;                  /* by seq: did the event contribute to the answer? */
     struct findings *found;         /* NULL: not computed yet */
-    bool *used;                     /* by seq: was the copy's destination read later? NULL: not computed yet */
+    const fy_event **completions;   /* by id of the work, below completion_room; NULL: not computed yet */
+    size_t completion_room;
+    bool *used; /* by seq: was the copy's destination read later? NULL: not computed yet */
 };
 
 /* Zeroed memory that grading_end frees; ends the process when memory runs out. */
