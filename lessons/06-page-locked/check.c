@@ -1,4 +1,5 @@
-/* Lesson 6: what is sent once is not page-locked, what is sent often is page-locked once and not filled again. */
+/* Lesson 6: what is sent once is not page-locked, what is sent often is page-locked once and not filled again; best of
+ * all, nothing is sent twice. */
 #include "grade.h"
 
 /* total = start + 10 x the sum of the four parts of x. */
@@ -27,19 +28,57 @@ static bool fills(const grading *g, const fy_event *e)
            fy_event_use(e, e->is.op.out, 0, &out) && is_locked(g, out.storage);
 }
 
+/* The bytes that were sent to the card from a storage. */
+static int64_t sent_from(const grading *g, uint32_t storage)
+{
+    int64_t bytes = 0;
+    each_event(g, c, copy)
+    {
+        bool counts = c->is.copy.dir == FY_WORD_h2d && c->is.copy.src.storage == storage;
+        if (counts && c->is.copy.bytes > 0 && c->is.copy.bytes <= INT64_MAX - bytes) bytes += c->is.copy.bytes;
+    }
+    return bytes;
+}
+
+/* Page-locked memory pays when more bytes leave it than it has. */
+static bool check_reused(grading *g)
+{
+    const char *name = "locked-for-reuse";
+    const fy_event *once =
+        next_event(g, NULL, alloc, is->mem == FY_WORD_pinned && sent_from(g, is->storage) <= is->bytes);
+    if (shows_misconception(g, "pinning-always-pays") || !once) return check_understood(g, name, "pinning-always-pays");
+    long long sent = (long long)sent_from(g, once->is.alloc.storage);
+    return check(
+        g, name, false, once, "bytes that are page-locked and sent more than once",
+        grade_say(g, "%lld bytes sent", sent),
+        grade_say(g,
+                  "Line %d page-locks %lld bytes, and %lld bytes are sent from there in all. Page-locking pays "
+                  "only for bytes that are sent again and again.",
+                  grade_line(once), (long long)once->is.alloc.bytes, sent));
+}
+
+/* Bytes of x that are sent once may come from ordinary memory. */
 static bool check_sent_from_locked(grading *g)
 {
     uint32_t start = given_storage(g, "start");
-    const char *name = "sent-from-page-locked", *want = "x is sent from page-locked memory";
-    const fy_event *c =
-        next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage != start && !is_locked(g, is->src.storage));
-    if (!c) return check(g, name, true, NULL, want, want, "What is sent often is sent from page-locked memory.");
+    const char *name = "sent-from-page-locked", *want = "what is sent again is sent from page-locked memory";
+    int64_t bytes = 0, all = 4 * grade_given(g, "x").count;
+    const fy_event *first = NULL;
+    each_event(g, c, copy)
+    {
+        const fy_ev_copy *is = &c->is.copy;
+        if (is->dir != FY_WORD_h2d || is->src.storage == start || is_locked(g, is->src.storage)) continue;
+        if (!first) first = c;
+        if (is->bytes > 0 && is->bytes <= INT64_MAX - bytes) bytes += is->bytes;
+    }
+    if (bytes <= all) return check(g, name, true, NULL, want, want, "No byte was sent again from ordinary memory.");
     return check(
-        g, name, false, c, want, grade_where(g, c),
+        g, name, false, first, want, grade_where(g, first),
         grade_say(g,
-                  "A part of x was sent from ordinary memory by %s, so the processor stages its bytes. They are "
-                  "sent in every epoch: page-lock x once, before the loop, and send its parts from there.",
-                  grade_where(g, c)));
+                  "A part of x was sent from ordinary memory by %s, so the processor stages its bytes. In all, "
+                  "%lld bytes were sent so, and x has %lld: the same bytes, again and again. Page-lock x "
+                  "once, before the loop, and send its parts from there.",
+                  grade_where(g, first), (long long)bytes, (long long)all));
 }
 
 static bool check_filled_once(grading *g)
@@ -64,7 +103,7 @@ static void judge(grading *g)
     if (!check_same_device(g) || !check_answered(g, "total")) return;
     int64_t part = 4 * grade_given(g, "start").count;
     check_numbers(g);
-    check_understood(g, "locked-for-reuse", "pinning-always-pays");
+    check_reused(g);
     check_ran_on_card(g, "total", "x");
     check_computed(g, "total", "add", 40);
     check_peak(g, "room-for-one-part", 1, 2 * part);
