@@ -14,9 +14,15 @@ static bool check_numbers(grading *g)
     return check_values(g, "x", want, x.ndim, x.shape);
 }
 
-/* The last two readings of the clock. */
+static double between(const fy_event *begin, const fy_event *end)
+{
+    return (double)end->is.mark.now - (double)begin->is.mark.now;
+}
+
+/* The two readings of the clock whose difference was submitted; else the last two. */
 static bool find_readings(grading *g, const fy_event **begin, const fy_event **end)
 {
+    grade_array took = grade_answer(g, "took");
     *begin = *end = NULL;
     each_event(g, m, mark)
     {
@@ -24,19 +30,43 @@ static bool find_readings(grading *g, const fy_event **begin, const fy_event **e
         *begin = *end;
         *end = m;
     }
+    if (!took.data || !took.count) return *begin != NULL;
+    const fy_event *from = next_event(g, NULL, mark, is->now != FY_ABSENT);
+    each_event(g, to, mark) /* the clock only goes forward: so does `from` */
+    {
+        if (to->is.mark.now == FY_ABSENT) continue;
+        while (from != to && between(from, to) > took.data[0]) from = next_event(g, from, mark, is->now != FY_ABSENT);
+        if (from != to && between(from, to) == took.data[0]) *begin = from, *end = to;
+    }
     return *begin != NULL;
 }
 
-/* An operation or copy on a card, queued before the reading of the clock and not complete by then. */
+/* An operation on a card, queued before the reading of the clock and not complete by then. */
 static const fy_event *still_runs(grading *g, const fy_event *reading)
 {
-    each_event(g, done, complete)
+    each_event(g, op, op)
     {
-        if (done->is.complete.end <= reading->is.mark.now) continue;
-        const fy_event *op = next_event(g, NULL, op, is->id == done->is.complete.id && is_on_card(is->device));
-        if (op && op->seq < reading->seq) return op;
+        if (op->seq > reading->seq) break;
+        const fy_event *done = is_on_card(op->is.op.device) ? completion_of(g, op->is.op.id) : NULL;
+        if (done && done->is.complete.end > reading->is.mark.now) return op;
     }
     return NULL;
+}
+
+/* Without other work before the loop, the first reading has nothing to wait for. */
+static bool check_warmed_up(grading *g, const fy_event *begin)
+{
+    const char *want = "8 operations of the warm-up before the first reading";
+    const fy_event *x = grade_answer(g, "x").event;
+    int n = count_events(g, op,
+                         fy_event_is(it, is->name, "mul") && is_on_card(is->device) && it->seq < begin->seq &&
+                             !leads_to(g, it, x));
+    return check(g, "warm-up-is-there", n >= 8, begin, want, grade_say(g, "%d", n),
+                 n >= 8 ? "The warm-up was queued before the clock was read."
+                        : grade_say(g,
+                                    "Before the clock is read at line %d, the card gets %d operations of the warm-up, "
+                                    "and the file has 8: leave the part outside the marks as it was.",
+                                    grade_line(begin), n));
 }
 
 static bool check_idle(grading *g, const char *name, const fy_event *reading, const char *want)
@@ -67,7 +97,7 @@ static bool check_loop_between(grading *g, const fy_event *begin, const fy_event
 static bool check_took(grading *g, const fy_event *begin, const fy_event *end)
 {
     grade_array took = grade_answer(g, "took");
-    double ns = (double)(end->is.mark.now - begin->is.mark.now), got = took.data && took.count ? took.data[0] : -1;
+    double ns = between(begin, end), got = took.data && took.count ? took.data[0] : -1;
     return check(
         g, "took", got == ns, took.event, grade_say(g, "%.0f ns", ns), grade_say(g, "%.0f ns", got),
         grade_say(g,
@@ -88,6 +118,7 @@ static void judge(grading *g)
     }
     check_understood(g, "waited-for-the-loop", "call-returned-is-done");
     check_ran_on_card(g, "x", "x");
+    check_warmed_up(g, begin);
     check_idle(g, "idle-at-the-end", end, "nothing queued at the second reading");
     check_idle(g, "idle-at-the-start", begin, "nothing queued at the first reading");
     check_loop_between(g, begin, end);
