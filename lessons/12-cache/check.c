@@ -76,12 +76,39 @@ static bool check_at_end(grading *g, int64_t most)
     return pass;
 }
 
+/* Columns that products computed for y on the card, whether at once or in pieces. */
+static bool check_all_columns(grading *g)
+{
+    const char *name = "all-columns", *want = "products of all columns of many and more";
+    grade_array x = grade_given(g, "x");
+    const fy_event *answer = grade_answer(g, "y").event;
+    int64_t columns = 0, all = 65536 + 81920;
+    each_event(g, op, op)
+    {
+        fy_use out;
+        bool product = fy_event_is(op, op->is.op.name, "matmul") && is_on_card(op->is.op.device);
+        if (!product || !leads_to(g, op, answer) || !fy_event_use(op, op->is.op.out, 0, &out)) continue;
+        const fy_event *made = storage_birth(g, out.storage);
+        int64_t bytes = made && made->is.alloc.asked > 0 ? made->is.alloc.asked : 0;
+        columns += x.count > 0 && bytes < INT32_MAX ? bytes / (4 * x.count) : 0;
+    }
+    bool pass = columns >= all;
+    return check(g, name, pass, answer, want, grade_say(g, "%" PRId64 " columns", columns),
+                 pass ? "All columns were computed on the card."
+                      : grade_say(g,
+                                  "The products that y is computed from have %" PRId64
+                                  " columns, and many and more have "
+                                  "%" PRId64 " together: the mean is wanted of all of them.",
+                                  columns, all));
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y")) return;
     check_numbers(g);
     check_ran_on_card(g, "y", "x");
     check_computed(g, "y", "matmul mean add", 5);
+    check_all_columns(g);
     check_answer_on_card(g, "y");
     check_returned(g);
     check_at_once(g, 20 * MIB);
