@@ -1,4 +1,4 @@
-/* Lesson 15: the constant is registered, so it moves with its module, once. */
+/* Lesson 15: the constant is registered, so fy_module_to moves it, once. */
 #include "grade.h"
 
 /* Three times the gradient of mean(relu((x - mean) * factor)) with respect to factor. */
@@ -21,22 +21,26 @@ static const fy_event *copy_of(grading *g, const char *name)
     return next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage == from);
 }
 
-/* fy_module_to copies what is registered: factor and mean cross at the same line. */
+/* fy_module_to puts what it copied in the place of what was registered. */
+static bool is_moved(const grading *g, const fy_event *copy)
+{
+    return next_event(g, copy, drop, is->why == FY_WORD_data && is->tensor == copy->is.copy.src.tensor);
+}
+
 static bool check_moved_with_module(grading *g)
 {
-    const char *name = "moved-with-its-module", *want = "mean crosses with factor, once";
-    const fy_event *factor = copy_of(g, "factor"), *mean = copy_of(g, "mean");
-    if (factor && mean && factor->line == mean->line && !shows_misconception(g, "all-follow-their-module"))
-        return check(g, name, true, mean, want, want, "fy_module_to moved mean with factor.");
-    if (!factor || !mean)
-        return check(
-            g, name, false, grade_answer(g, "g").event, want, "not copied",
-            grade_say(g, "%s never crossed the bus, so it was not moved with its module.", factor ? "mean" : "factor"));
+    const char *name = "moved-with-its-module", *want = "fy_module_to moves mean";
+    const fy_event *mean = copy_of(g, "mean");
+    if (!mean)
+        return check(g, name, false, grade_answer(g, "g").event, want, "not copied",
+                     "mean never crossed the bus, so it was not moved with its module.");
+    if (is_moved(g, mean) && !shows_misconception(g, "all-follow-their-module"))
+        return check(g, name, true, mean, want, want, "fy_module_to moved mean.");
     return check(g, name, false, mean, want, grade_where(g, mean),
                  grade_say(g,
-                           "mean crossed the bus at line %d, by itself: fy_module_to at line %d moved factor, and not "
-                           "mean. Let it move both: it takes along what was registered before.",
-                           grade_line(mean), grade_line(factor)));
+                           "mean crossed the bus at line %d by a copy of its own, and not with its module. Register it "
+                           "as it is, in CPU RAM, and copy it nowhere: fy_module_to moves what was registered before.",
+                           grade_line(mean)));
 }
 
 /* Every leaf has a gradient stored: mean must not be one. */

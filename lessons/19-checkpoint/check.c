@@ -30,10 +30,14 @@ static bool check_from_file(grading *g)
 static bool check_saved_there(grading *g)
 {
     const char *name = "saved-on-the-card", *want = "a file that was saved from the card";
-    const fy_event *save = next_event(g, NULL, copy, is->why == FY_WORD_save && is_on_card(is->src.device));
-    return check(g, name, save, save ? save : grade_answer(g, "y").event, want, save ? want : "saved from CPU RAM",
-                 save ? "The file was saved from the card."
-                      : "The trained network was not on the card when its file was written; leave that part as it is.");
+    const fy_event *load = next_event(g, NULL, host_write, is->via == FY_WORD_load), *save = NULL;
+    each_event(g, read, host_read) /* the last file that was written before */
+        if (read->is.host_read.via == FY_WORD_save && (!load || read->seq < load->seq)) save = read;
+    if (save && !storage_is_on_card(g, save->is.host_read.storage)) save = NULL;
+    return check(
+        g, name, save, save ? save : grade_answer(g, "y").event, want, save ? want : "saved from CPU RAM",
+        save ? "The file was saved from the card."
+             : "The file was not written from the card, where the trained network is; leave that part as it is.");
 }
 
 static bool check_loads_here(grading *g)
