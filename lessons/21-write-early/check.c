@@ -42,6 +42,13 @@ static bool check_one_box(grading *g)
     const char *name = "one-box", *want = "1 page-locked tensor";
     const fy_event *box = next_event(g, NULL, alloc, is->mem == FY_WORD_pinned);
     const fy_event *other = box ? next_event(g, box, alloc, is->mem == FY_WORD_pinned) : NULL;
+    int64_t batch = 4 * (grade_given(g, "x").count / 2);
+    if (!other && box && box->is.alloc.asked > batch)
+        return check(g, name, false, box, "1 page-locked tensor, of one batch", "a larger one",
+                     grade_say(g,
+                               "Line %d page-locks %lld bytes, and a batch has %lld. The lesson wants a box with room "
+                               "for one batch, which is used again for the second.",
+                               grade_line(box), (long long)box->is.alloc.asked, (long long)batch));
     if (!other) return check(g, name, true, box, want, want, "There was one page-locked box.");
     return check(g, name, false, other, want, "more than one",
                  grade_say(g,
@@ -68,6 +75,30 @@ static bool check_fills(grading *g)
                            n, grade_line(third)));
 }
 
+/* A query does not wait, and a loop of queries keeps the CPU busy. */
+static bool check_waited(grading *g)
+{
+    const char *name = "the-cpu-waits", *want = "a wait between the two copies";
+    const fy_event *first = next_event(g, NULL, copy, is->dir == FY_WORD_h2d);
+    const fy_event *second = first ? next_event(g, first, copy, is->dir == FY_WORD_h2d) : NULL;
+    const fy_event *wait =
+        first ? next_event(g, first, sync, is->why == FY_WORD_user || is->why == FY_WORD_copy) : NULL;
+    const fy_event *query = first ? next_event(g, first, query, true) : NULL;
+    if (wait && second && wait->seq < second->seq)
+        return check(g, name, true, wait, want, want, "The CPU waited before it filled the box again.");
+    if (query)
+        return check(
+            g, name, false, query, want, "a query",
+            grade_say(g,
+                      "Line %d asks whether the work is done, which is no wait. The lesson wants a call that returns "
+                      "when the work is done.",
+                      grade_line(query)));
+    return check(
+        g, name, false, second ? second : grade_answer(g, "y").event, want, "no wait between them",
+        "Nothing between the two copies to the card waits. The lesson wants the CPU to wait until the card has "
+        "read the box, and to fill it again then.");
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y") || !check_read(g) || !check_ordered(g)) return;
@@ -77,6 +108,7 @@ static void judge(grading *g)
     check_queued(g);
     check_one_box(g);
     check_fills(g);
+    check_waited(g);
     check_waits(g, "one-wait", 1);
     check_copies(g, "two-copies-there", FY_WORD_h2d, 2, true);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, true);

@@ -26,6 +26,31 @@ static bool check_reuse(grading *g)
                            grade_line(race), grade_line(earlier)));
 }
 
+/* The copy home has a stream of its own, and the work stays in the default one. */
+static bool check_streams(grading *g)
+{
+    const char *name = "copy-beside-the-work", *want = "the copy in a second stream, the work in the default one";
+    const fy_event *triple = grade_answer(g, "triple").event;
+    const fy_event *copy = next_event(g, NULL, copy, is->dir == FY_WORD_d2h);
+    const fy_event *off = next_event(g, NULL, op, is->stream > 0 && leads_to(g, it, triple));
+    if (!copy)
+        return check(g, name, false, grade_answer(g, "home").event, want, "no copy",
+                     "Nothing was copied back to the CPU: send square home in the stream copies.");
+    if (copy->is.copy.stream == 0)
+        return check(g, name, false, copy, want, "the copy in the default stream",
+                     grade_say(g,
+                               "The default stream does %s, and the work behind it waits for the bus. Send square home "
+                               "in the stream copies.",
+                               grade_where(g, copy)));
+    if (off)
+        return check(g, name, false, off, want, "work in another stream",
+                     grade_say(g,
+                               "%s ran in stream %lld. The work on triple belongs in the default stream, where it goes "
+                               "on during the copy.",
+                               grade_where(g, off), (long long)off->is.op.stream));
+    return check(g, name, true, copy, want, want, "The copy home was beside the work.");
+}
+
 /* The default stream waits for nothing. */
 static bool check_work_goes_on(grading *g)
 {
@@ -51,6 +76,7 @@ static void judge(grading *g)
     check_ran_on_card(g, "triple", "x");
     check_computed(g, "home", "mul", 1);
     check_computed(g, "triple", "mul", 1);
+    check_streams(g);
     check_peak(g, "two-at-once", 1, 2 * bytes);
     check_waits(g, "the-cpu-waits-once", 1);
     check_work_goes_on(g);
