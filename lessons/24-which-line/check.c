@@ -28,11 +28,29 @@ static bool check_cause(grading *g)
                            grade_line(e), grade_where(g, op)));
 }
 
+/* The row numbers need no input: there is no copy of days to compute them with, as check_ran_on_card would say. */
+static bool check_made_there(grading *g)
+{
+    const fy_event *answer = grade_answer(g, "y").event;
+    fy_use in, out;
+    const fy_event *off =
+        next_event(g, NULL, op, !is_on_card(is->device) && leads_to(g, it, answer) && fy_event_use(it, is->in, 0, &in));
+    bool makes = off && fy_event_use(off, off->is.op.out, 0, &out);
+    if (!makes || storage_comes_from(g, out.storage, given_storage(g, "days")))
+        return check_ran_on_card(g, "y", "days");
+    return check(g, "ran-on-the-card", false, off, "every operation on the card",
+                 grade_say(g, "%s ran on the CPU", grade_where(g, off)),
+                 grade_say(g,
+                           "%s ran on the CPU, on a tensor that was created there. The row numbers need no input: "
+                           "create them on the card, with .device = \"cuda\".",
+                           grade_where(g, off)));
+}
+
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_cause(g) || !check_answered(g, "y")) return;
     check_numbers(g);
-    check_ran_on_card(g, "y", "days");
+    check_made_there(g);
     check_computed(g, "y", "index_select relu sum", 3);
     check_answer_at_home(g, "y");
     check_copies(g, "one-copy-back", FY_WORD_d2h, 1, true);

@@ -34,12 +34,20 @@ static bool check_current(grading *g)
                                  grade_line(set)));
 }
 
+/* fy_pin_memory copies on the CPU, and computes nothing. */
+static bool is_pinning(const grading *g, const fy_event *op)
+{
+    fy_use out;
+    const fy_event *to = fy_event_use(op, op->is.op.out, 0, &out) ? storage_birth(g, out.storage) : NULL;
+    return fy_event_is(op, op->is.op.name, "clone") && to && to->is.alloc.mem == FY_WORD_pinned;
+}
+
 /* All that leads to the answer ran on the card, and the answer is there. */
 static bool check_card(grading *g, const char *name, const char *answer, uint8_t card)
 {
     grade_array a = grade_answer(g, answer);
     const char *want = grade_say(g, "%s on %s", answer, grade_device(g, card));
-    const fy_event *off = next_event(g, NULL, op, leads_to(g, it, a.event) && is->device != card);
+    const fy_event *off = next_event(g, NULL, op, leads_to(g, it, a.event) && is->device != card && !is_pinning(g, it));
     if (off)
         return check(g, name, false, off, want, grade_device(g, off->is.op.device),
                      grade_say(g, "%s ran on %s; the work for %s belongs on %s.", grade_where(g, off),
@@ -47,6 +55,22 @@ static bool check_card(grading *g, const char *name, const char *answer, uint8_t
     return check(g, name, a.device == card, a.event, want, grade_device(g, a.device),
                  grade_say(g, "%s was on %s when it was submitted, and belongs on %s.", answer,
                            grade_device(g, a.device), grade_device(g, card)));
+}
+
+/* Even where no later line of this program says "cuda". */
+static bool check_put_back(grading *g)
+{
+    const char *name = "current-at-the-end", *want = "\"cuda\" means cuda:0 at the end";
+    const fy_event *last = NULL;
+    each_event(g, set, set_device) last = set;
+    if (!last || last->is.set_device.device == FIRST)
+        return check(g, name, true, last, want, want, "At the end, \"cuda\" means what it meant at the start.");
+    const char *card = grade_device(g, last->is.set_device.device);
+    return check(g, name, false, last, want, grade_say(g, "%s is current", card),
+                 grade_say(g,
+                           "Line %d made %s the current card, and it is to the end: the next \"cuda\" in this program "
+                           "would name the wrong card. Make the other one current again.",
+                           grade_line(last), card));
 }
 
 static void judge(grading *g)
@@ -60,6 +84,7 @@ static void judge(grading *g)
     check_computed(g, "high", "relu", 1);
     check_copies(g, "two-copies", FY_WORD_h2d, 2, false);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, false);
+    check_put_back(g);
 }
 
 const lesson_check lesson_check_25 = {"25-which-card", judge};

@@ -27,11 +27,16 @@ static bool check_direct(grading *g)
                            grade_line(e)));
 }
 
-/* A stage ran on its card. */
+/* A stage ran on its card; for the middle one, nothing of its kind ran elsewhere. */
 static bool check_stage(grading *g, const char *name, const char *stage, const char *of, uint8_t card)
 {
     const fy_event *a = grade_answer(g, "y").event;
     const fy_event *op = next_event(g, NULL, op, fy_event_is(it, is->name, of) && leads_to(g, it, a));
+    if (op && card == SECOND) {
+        const fy_event *off =
+            next_event(g, NULL, op, fy_event_is(it, is->name, of) && leads_to(g, it, a) && is->device != card);
+        if (off) op = off;
+    }
     const char *want = grade_say(g, "fy_%s on %s", of, grade_device(g, card));
     if (op && op->is.op.device == card)
         return check(g, name, true, op, want, want, grade_say(g, "The %s stage ran on its card.", stage));
