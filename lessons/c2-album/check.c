@@ -19,9 +19,10 @@ static void judge(grading *g)
     if (!check_same_device(g) || !check_answered(g, "brighter")) return;
     grade_array pixels = grade_given(g, "pixels");
     check_numbers(g);
-    check_computed(g, "brighter", "mean", 3);
-    check_answer_at_home(g, "brighter");
     check_bytes(g, "few-bytes-there", FY_WORD_h2d, pixels.count);
+    check_ran_on_card(g, "brighter", "pixels");
+    check_computed(g, "brighter", "", 3);
+    check_answer_at_home(g, "brighter");
     check_waits(g, "few-waits", 1);
     check_bytes(g, "few-bytes-back", FY_WORD_d2h, 4 * pixels.shape[0]);
     check_time(g, "in-time", 60000);

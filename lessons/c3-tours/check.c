@@ -22,6 +22,7 @@ static void judge(grading *g)
     int64_t points = grade_given(g, "tours").shape[1];
     check_numbers(g);
     check_ran_on_card(g, "effort", "tours");
+    check_computed(g, "effort", "", 1);
     check_answer_on_card(g, "effort");
     check_copies(g, "one-copy", FY_WORD_h2d, 1, false);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, true);

@@ -37,6 +37,9 @@ static void judge(grading *g)
     check_answer_on_card(g, "w");
     check_answer_on_card(g, "loss");
     check_waits(g, "no-wait", 0);
+    check_ran_on_card(g, "loss", "trips");
+    check_computed(g, "w", "", 2 * STEPS); /* a step has at least a product and a change of w */
+    check_computed(g, "loss", "", STEPS);
     check_copies(g, "two-copies", FY_WORD_h2d, 2, true);
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, true);
     int64_t data = 4 * (grade_given(g, "trips").count + grade_given(g, "minutes").count);

@@ -70,6 +70,7 @@ static void judge(grading *g)
     check_peak(g, "half-on-the-second-card", SECOND, half + SPARE);
     check_works(g, "the-first-card-works", FIRST);
     check_works(g, "the-second-card-works", SECOND);
+    check_computed(g, "behind", "", 4); /* scores of two halves, the best one, the differences */
     check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, true);
     check_bytes(g, "few-bytes-there", FY_WORD_h2d, 4 * (pages.count + 2 * question.count));
     check_between(g, 4 * (pages.shape[0] + question.count));
