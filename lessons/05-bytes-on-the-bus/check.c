@@ -17,7 +17,7 @@ static void judge(grading *g)
     check_numbers(g);
     check_understood(g, "converted-on-the-card", "to-picks-the-cheap-order");
     check_ran_on_card(g, "y", "pixels");
-    check_computed(g, "y", "mul add", 2);
+    check_computed(g, "y", "", 2);
     check_bytes(g, "few-bytes-there", FY_WORD_h2d, pixels);
     check_bytes(g, "few-bytes-back", FY_WORD_d2h, pixels);
     check_answer_at_home(g, "y");

@@ -46,8 +46,8 @@ static void judge(grading *g)
     check_numbers(g, "second", true);
     check_ran_on_card(g, "first", "x");
     check_ran_on_card(g, "second", "x");
-    check_computed(g, "first", "relu", 1);
-    check_computed(g, "second", "mul", 1);
+    check_computed(g, "first", "", 1);
+    check_computed(g, "second", "", 1);
     check_answer_at_home(g, "first");
     check_answer_at_home(g, "second");
     check_freed(g);
