@@ -80,8 +80,9 @@ const char *program_of(const char *id, const char *file)
 {
     static char path[256];
     char source[256];
+    const char *name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
     choose_cards(id);
-    snprintf(path, sizeof path, "%s/%s-%.*s", work_folder, id, (int)strcspn(file, "."), file);
+    snprintf(path, sizeof path, "%s/%s-%.*s", work_folder, id, (int)strcspn(name, "."), name);
     snprintf(source, sizeof source, "lessons/%s/%s", id, file);
     return !access(path, X_OK) || build_program(source, path) ? path : "";
 }

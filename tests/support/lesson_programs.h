@@ -18,7 +18,7 @@ bool programs_are_slow(void);
 void choose_cards(const char *id);
 /* False, with the compiler's messages on stderr, if it does not build cleanly. */
 bool build_program(const char *source, const char *program);
-/* Path of the program, built once; "": it does not build. */
+/* Path of the program, built once; "": it does not build. file: in the lesson's folder, "../../tests/..." elsewhere. */
 const char *program_of(const char *id, const char *file);
 /* The log of one run, which the caller frees. exit_status: of that run. */
 char *run_lesson(const char *program, uint64_t seed, const char *given, size_t *size);
