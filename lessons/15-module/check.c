@@ -34,8 +34,7 @@ static bool check_moved_with_module(grading *g)
     if (!mean)
         return check(g, name, false, grade_answer(g, "g").event, want, "not copied",
                      "mean never crossed the bus, so it was not moved with its module.");
-    if (is_moved(g, mean) && !shows_misconception(g, "all-follow-their-module"))
-        return check(g, name, true, mean, want, want, "fy_module_to moved mean.");
+    if (is_moved(g, mean)) return check_understood(g, name, "all-follow-their-module");
     return check(g, name, false, mean, want, grade_where(g, mean),
                  grade_say(g,
                            "mean crossed the bus at line %d by a copy of its own, and not with its module. Register it "

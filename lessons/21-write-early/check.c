@@ -75,14 +75,19 @@ static bool check_fills(grading *g)
                            n, grade_line(third)));
 }
 
+/* One that the program asks for, as check_waits counts them. */
+static bool is_a_wait(fy_word why)
+{
+    return why != FY_WORD_free && why != FY_WORD_oom && why != FY_WORD_policy && why != FY_WORD_exit;
+}
+
 /* A query does not wait, and a loop of queries keeps the CPU busy. */
 static bool check_waited(grading *g)
 {
     const char *name = "the-cpu-waits", *want = "a wait between the two copies";
     const fy_event *first = next_event(g, NULL, copy, is->dir == FY_WORD_h2d);
     const fy_event *second = first ? next_event(g, first, copy, is->dir == FY_WORD_h2d) : NULL;
-    const fy_event *wait =
-        first ? next_event(g, first, sync, is->why == FY_WORD_user || is->why == FY_WORD_copy) : NULL;
+    const fy_event *wait = first ? next_event(g, first, sync, is_a_wait(is->why)) : NULL;
     const fy_event *query = first ? next_event(g, first, query, true) : NULL;
     if (wait && second && wait->seq < second->seq)
         return check(g, name, true, wait, want, want, "The CPU waited before it filled the box again.");
