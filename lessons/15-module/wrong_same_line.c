@@ -23,7 +23,7 @@ int main(void)
 
     // --- your code ---
     // Copied by hand, on the line that moves the module: still the module does not know it.
-    net->mean = fy_cuda(fy_given("mean")); fy_module_to(net, "cuda");
+    net->mean = fy_cuda(fy_given("mean")), fy_module_to(net, "cuda");
     // --- end ---
 
     fy_module_to(net, "cuda");
