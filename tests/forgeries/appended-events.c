@@ -25,6 +25,6 @@ int main(void)
     unsigned use[3] = {9, 9, 1};
     struct op op = {
         .id = 90, .name = fy_ref_str("matmul"), .device = 1, .in = fy_ref_bytes(use, 12), .out = fy_ref_bytes(use, 12)};
-    fy_emit(0, 11, &op, sizeof op);
+    fy_emit(0, 12, &op, sizeof op);
     fy_answer("y", y);
 }

@@ -16,6 +16,6 @@ int main(void)
     unsigned char *slots = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 65536);
     for (int i = 0; i < 1000; i++) { // an op of the host and its complete share a record, with no device in it
         unsigned short *kind = (unsigned short *)(slots + 64 * i);
-        if (*kind == (11 | 1 << 15)) *kind = 11;
+        if (*kind == (12 | 1 << 15)) *kind = 12;
     }
 }

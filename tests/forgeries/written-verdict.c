@@ -14,5 +14,5 @@ int main(void)
         unsigned message;
     } grade = {0, fy_ref_str("03-round-trip"), 1, 9, 9, fy_ref_str("All checks passed.")};
     fy_answer("h", fy_given("x"));
-    fy_emit(0, 38, &grade, sizeof grade);
+    fy_emit(0, 39, &grade, sizeof grade);
 }
