@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -270,6 +271,42 @@ static void a_missing_program_is_said(void **state)
     free(r.output);
 }
 
+/* In a process of its own, which stays so. */
+static void no_program_with_a_log_can_write_to_its_caller(void **state)
+{
+    (void)state;
+    const char *argv[] = {"/bin/true", NULL};
+    child_options o = {.argv = argv, .log_fd = open("/dev/null", O_RDWR), .stop_fd = -1};
+    child_result r;
+    char err[256];
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(prctl(PR_SET_DUMPABLE, 1) != 0 || !child_run(&o, &r, err, sizeof err) || prctl(PR_GET_DUMPABLE));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    close(o.log_fd);
+}
+
+/* CAP_SYS_PTRACE, which root has. */
+static void a_program_may_not_write_to_any_process(void **state)
+{
+    (void)state;
+    const char *argv[] = {"/bin/grep", "-E", "Cap(Inh|Prm|Eff|Bnd)", "/proc/self/status", NULL};
+    child_options o = {.argv = argv, .log_fd = -1, .stop_fd = -1};
+    child_result r;
+    char err[256];
+    int sets = 0;
+    assert_true(child_run(&o, &r, err, sizeof err));
+    for (const char *p = r.output; (p = strstr(p, ":\t")); sets++) {
+        bool bounds = !strncmp(p - 3, "Bnd", 3); /* another user's has no right within it */
+        unsigned long long rights = strtoull(p += 2, NULL, 16);
+        if (!bounds || geteuid() == 0) assert_false(rights >> 19 & 1);
+    }
+    assert_int_equal(sets, 4);
+    free(r.output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +326,8 @@ int main(void)
         cmocka_unit_test(a_stop_ends_the_program),
         cmocka_unit_test(the_program_ends_with_its_caller),
         cmocka_unit_test(a_missing_program_is_said),
+        cmocka_unit_test(no_program_with_a_log_can_write_to_its_caller),
+        cmocka_unit_test(a_program_may_not_write_to_any_process),
     };
     return cmocka_run_group_tests(tests, build_program, remove_program);
 }

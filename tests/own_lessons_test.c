@@ -269,6 +269,17 @@ static void a_changed_check_and_its_headers_are_built_again(void **state)
     expect("grade 1", 0, "Passed.");
 }
 
+/* It is what a verdict has that was written into the grader's memory from elsewhere. */
+static void a_verdict_without_a_checks_name_does_not_pass(void **state)
+{
+    (void)state;
+    hand_in("solution.c");
+    char *was = change("check.c", "    check_numbers(g);",
+                       "    check(g, \"\", true, NULL, \"\", \"\", \"\");\n    check_numbers(g);");
+    expect("grade 1", 1, "Nothing was checked.");
+    put_back("check.c", was);
+}
+
 static void a_check_that_crashes_is_reported_and_ferry_goes_on(void **state)
 {
     (void)state;
@@ -371,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_class_is_graded_by_own_checks),
         cmocka_unit_test(a_broken_check_is_told_in_the_compilers_words),
         cmocka_unit_test(a_changed_check_and_its_headers_are_built_again),
+        cmocka_unit_test(a_verdict_without_a_checks_name_does_not_pass),
         cmocka_unit_test(a_check_that_crashes_is_reported_and_ferry_goes_on),
         cmocka_unit_test(proving_names_each_mistake_in_lesson_json),
         cmocka_unit_test(proving_names_each_thing_that_does_not_hold),

@@ -95,6 +95,13 @@ void check_is_limit(grading *g, const char *of_what, double most, double used)
     c->used = used;
 }
 
+bool verdict_is_named(const verdict *v)
+{
+    bool yes = v->checks >= 0 && v->checks <= VERDICT_CHECKS;
+    for (int i = 0; yes && i < v->checks; i++) yes = *v->check[i].name;
+    return yes;
+}
+
 const struct verdict_check *verdict_failure(const verdict *v)
 {
     for (int i = 0; i < v->checks; i++)

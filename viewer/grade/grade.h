@@ -59,6 +59,8 @@ bool grade_emit(const char *lesson, const verdict *v);
 
 /* The first failed check's message, or that all passed. */
 const char *verdict_message(const verdict *v);
+/* Has each check a name? Who writes a verdict into the grader's memory spares the names. */
+bool verdict_is_named(const verdict *v);
 /* The first failed check; NULL: none failed. */
 const struct verdict_check *verdict_failure(const verdict *v);
 /* The check of this name; NULL: the verdict has none. */
@@ -150,7 +152,7 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
  * ran on a card; fy_pin_memory, which fills page-locked memory, may run on the CPU. */
 bool check_ran_on_card(grading *g, const char *answer, const char *given);
 /* "computed-by-ferry": at least `least` ops with operands ran on a card and contributed to the answer, each of `ops`
- * ("matmul add") among them; and the program took no raw pointer (fy_data) to bytes that contributed. */
+ * ("matmul add") among them; and no raw pointer (fy_data), memory of the program (fy_from_blob) or file contributed. */
 bool check_computed(grading *g, const char *answer, const char *ops, int least);
 /* `name`: at most `most` copies in a direction (FY_WORD_h2d, _d2h, _d2d, _p2p). looks: include the copies that fy_print
  * and size queries make; those of fy_item always count. */
@@ -259,6 +261,8 @@ bool answer_comes_from(const grading *g, const fy_event *answer, uint32_t ancest
 bool leads_to(grading *g, const fy_event *event, const fy_event *answer);
 /* Were the copied bytes used: read by an op or the host, submitted, or copied on to where they were used? */
 bool copy_is_used(grading *g, const fy_event *copy);
+/* By storage id, of ids below `ids`: does an answer come from it? The result is kept. */
+const bool *storages_of_answers(grading *g, size_t *ids);
 bool is_look(const fy_event *copy); /* made by fy_print, fy_item or a size query, into no tensor of the program */
 
 /* ---- misconceptions ------------------------------------------------------------------------------------ */

@@ -116,5 +116,6 @@ void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const
             snprintf(out->trouble, sizeof out->trouble, "the check itself crashed (%s)", strsignal(WTERMSIG(status)));
         else snprintf(out->trouble, sizeof out->trouble, "the check itself ended with status %d", WEXITSTATUS(status));
     }
+    if (!verdict_is_named(&out->verdict)) out->verdict = (verdict){0};
     if (shared != MAP_FAILED) munmap(shared, sizeof *shared);
 }

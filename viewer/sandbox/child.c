@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +105,9 @@ bool child_run(const child_options *given, child_result *r, char *err, size_t ro
     child_report *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char **envp = make_environment(o.env, o.log_fd);
     bool ok = f != MAP_FAILED && envp;
+    /* From the first program with a log on, no process of the same user writes into this one, which is to judge it, nor
+     * into those that it forks. Programs are executed: they can be debugged, and dump their core. */
+    if (o.log_fd >= 0) prctl(PR_SET_DUMPABLE, 0);
     if (ok) ok = run_under_supervisor(&o, envp, f, err, room);
     else snprintf(err, room, "no memory left to run the program");
     if (ok) {

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -96,10 +97,26 @@ static bool become(unsigned user)
            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
+/* Root may write into any process, Ferry's among them, by this one right: its program does not have it, nor does
+ * whatever that starts. */
+static void keep_out_of_others(void)
+{
+    struct __user_cap_header_struct of = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct all[_LINUX_CAPABILITY_U32S_3];
+    prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
+    if (syscall(SYS_capget, &of, all) != 0) return;
+    struct __user_cap_data_struct *low = &all[CAP_TO_INDEX(CAP_SYS_PTRACE)];
+    low->effective &= ~CAP_TO_MASK(CAP_SYS_PTRACE);
+    low->permitted &= ~CAP_TO_MASK(CAP_SYS_PTRACE);
+    low->inheritable &= ~CAP_TO_MASK(CAP_SYS_PTRACE);
+    syscall(SYS_capset, &of, all);
+}
+
 static void exec_program(const child_options *o, char *const *envp, child_report *f, int output)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
+    keep_out_of_others();
     bool may_run = !o->as_user || become(o->as_user);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user would undo it */
     if (getppid() == 1) _exit(127);   /* the supervisor ended before prctl */
