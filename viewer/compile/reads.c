@@ -1,11 +1,16 @@
-/* reads.c: the files that a program was built from. Compares resolved paths, so that links cannot bypass the check. */
+/* reads.c: the files that a program was built from. Compares resolved paths, and of a file with several names (hard
+ * links) the file itself, so that links cannot bypass the check. */
 #define _GNU_SOURCE
 #include "reads.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* One program's check. */
 typedef struct read_check {
@@ -79,6 +84,37 @@ static bool is_system(read_check *l, const char *path)
     return false;
 }
 
+static bool is_same_in(int folder, const struct stat *file);
+
+/* Is the folder's entry this file, or a folder that holds it? Symbolic links are not followed: others find those. */
+static bool is_same_entry(int folder, const char *entry, const struct stat *file)
+{
+    struct stat is;
+    if (!strcmp(entry, ".") || !strcmp(entry, "..") || fstatat(folder, entry, &is, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    if (!S_ISDIR(is.st_mode)) return is.st_dev == file->st_dev && is.st_ino == file->st_ino;
+    return is_same_in(openat(folder, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), file);
+}
+
+/* Does the folder, which is closed, hold this file under any name? */
+static bool is_same_in(int folder, const struct stat *file)
+{
+    bool yes = false;
+    DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+    if (!entries && folder >= 0) close(folder);
+    for (struct dirent *d; entries && !yes && (d = readdir(entries));) yes = is_same_entry(folder, d->d_name, file);
+    if (entries) closedir(entries);
+    return yes;
+}
+
+/* A file that has another name, a hard link, in the folder. */
+static bool is_linked_in(const char *path, const char *folder)
+{
+    struct stat file;
+    if (!*folder || stat(path, &file) != 0 || file.st_nlink < 2) return false;
+    return is_same_in(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &file);
+}
+
 /* Why the program may not read this file; NULL: it may. */
 static const char *objection(read_check *l, const char *name, const char *path)
 {
@@ -88,7 +124,10 @@ static const char *objection(read_check *l, const char *name, const char *path)
     if (is_in(path, h->lessons)) return "which belongs to the lesson";
     if (is_public(h, path)) return NULL;
     if (is_in(path, lib) || is_in(path, h->grader)) return "which is inside Ferry";
-    if (!strcmp(name, l->name) || is_in(path, h->my) || is_system(l, path)) return NULL;
+    if (is_system(l, path)) return NULL;
+    if (is_linked_in(path, h->lessons)) return "which is a link to a file of the lesson";
+    if (is_linked_in(path, lib) || is_linked_in(path, h->grader)) return "which is a link to a file inside Ferry";
+    if (!strcmp(name, l->name) || is_in(path, h->my)) return NULL;
     return "which is outside my/";
 }
 
