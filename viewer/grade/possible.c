@@ -65,12 +65,34 @@ static bool check_cards(grading *g)
                 grade_say(g, "it has %d cards, and the lesson %d", cards, want.count));
 }
 
+/* A setting that changes what a run costs, or what it may do: a graded run is started without. */
+static bool check_settings(grading *g)
+{
+    const fy_event *mode = next_event(g, NULL, mode, is->on && fy_event_is(it, is->mode, "launch_blocking"));
+    const fy_event *wait = next_event(g, NULL, sync, is->why == FY_WORD_policy);
+    const fy_event *copy = next_event(g, NULL, copy, is->why == FY_WORD_policy);
+    const char *setting = mode || wait ? "FERRY_LAUNCH_BLOCKING" : copy ? "FERRY_POLICY" : NULL;
+    if (!setting) return true;
+    const char *does =
+        mode || wait ? "the host waits for each piece of work" : "Ferry copies what the program does not";
+    return check(g, "log-is-possible", false,
+                 mode   ? mode
+                 : wait ? wait
+                        : copy,
+                 "Ferry's settings as they were", grade_say(g, "%s changed", setting),
+                 grade_say(g,
+                           "The program changed %s, a setting of Ferry, so that %s: remove what sets it. A graded run "
+                           "has the settings that the lesson gives it.",
+                           setting, does));
+}
+
 bool check_possible(grading *g)
 {
     char why[512] = "";
-    if (!check_cards(g)) return false;
+    if (!check_cards(g) || !check_settings(g)) return false;
     const fy_event *at = replay_contradiction(grade_trace(g), why, sizeof why);
     if (at) return fail(g, at, "the model's time", "another time", why);
     value_replay values = replay_values(g);
+    if (values.crowded) return check(g, "log-is-possible", false, values.at, values.expected, values.said, values.why);
     return values.at ? fail(g, values.at, values.expected, values.said, values.why) : true;
 }

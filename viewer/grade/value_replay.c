@@ -14,8 +14,10 @@
 #include "record_fields.h"
 #include "value_ops.h"
 
-/* Beyond these, values are taken as claimed: a verdict takes a moment. MOST_APART: between the results of one launch. */
-enum { MOST_OF_STORAGE = 1 << 20, MOST_ELEMENTS = 1 << 22, MOST_STEPS = 100000000, MOST_APART = 256 };
+/* A verdict takes a moment. What no answer comes from gets half of the room and of the steps; beyond that its values
+ * are taken as claimed. Where there is none for what an answer comes from, the run fails. MOST_APART: between the
+ * results of one launch. */
+enum { MOST_OF_STORAGE = 1 << 22, MOST_ELEMENTS = 1 << 24, MOST_STEPS = 400000000, MOST_APART = 256 };
 
 /* A storage's elements, as far as they are known. */
 typedef struct bytes {
@@ -25,6 +27,7 @@ typedef struct bytes {
     uint32_t version;
     int thread;  /* that used it, plus 1; 0: none */
     bool untold; /* its bytes change in ways that the log does not tell */
+    bool leads;  /* an answer comes from it */
 } bytes;
 
 typedef struct walk {
@@ -35,6 +38,7 @@ typedef struct walk {
     const fy_event **tensor;  /* by id: its tensor event */
     const fy_event **results; /* by id of the work: the first values event of it */
     int64_t elements, steps;
+    bool crowded; /* no room for something that an answer comes from */
     value_replay out;
 } walk;
 
@@ -110,7 +114,13 @@ typedef struct handle {
     array elements;                  /* their shape, without room */
 } handle;
 
-static bool handle_of(const walk *w, uint32_t tensor, handle *h)
+static bool is_too_large(walk *w, uint32_t storage)
+{
+    if (w->storage[storage].leads && !w->storage[storage].untold) w->crowded = true;
+    return false;
+}
+
+static bool handle_of(walk *w, uint32_t tensor, handle *h)
 {
     const fy_event *e = tensor < w->ids ? w->tensor[tensor] : NULL;
     *h = (handle){.elements.count = 1};
@@ -120,20 +130,21 @@ static bool handle_of(const walk *w, uint32_t tensor, handle *h)
     h->elements.dtype = e->is.tensor.dtype;
     int n = 0;
     for (int64_t size, stride; fy_event_dim(e, e->is.tensor.shape, (size_t)n, &size); n++) {
-        if (n == 8 || size < 0 || size > MOST_OF_STORAGE ||
-            !fy_event_dim(e, e->is.tensor.strides, (size_t)n, &stride) || stride < 0 || stride > MOST_OF_STORAGE)
+        if (n == 8 || size < 0 || !fy_event_dim(e, e->is.tensor.strides, (size_t)n, &stride) || stride < 0)
             return false;
+        if (size > MOST_OF_STORAGE || stride > MOST_OF_STORAGE) return is_too_large(w, h->storage);
         h->elements.shape[n] = size;
         h->stride[n] = stride;
         h->elements.count *= size;
         h->last += size ? (size - 1) * stride : 0;
-        if (h->elements.count > MOST_OF_STORAGE || h->last > MOST_OF_STORAGE) return false;
+        if (h->elements.count > MOST_OF_STORAGE || h->last > MOST_OF_STORAGE) return is_too_large(w, h->storage);
     }
     h->elements.ndim = n;
     h->is_rows = true;
     for (int64_t d = n, rows = 1; d-- > 0; rows *= h->elements.shape[d])
         if (h->elements.shape[d] != 1 && h->stride[d] != rows) h->is_rows = false;
-    return h->offset >= 0 && h->last < MOST_OF_STORAGE;
+    if (h->offset < 0) return false;
+    return h->last < MOST_OF_STORAGE || is_too_large(w, h->storage);
 }
 
 static int64_t place_of(const handle *h, int64_t i)
@@ -161,7 +172,10 @@ static bytes *bytes_of(walk *w, const handle *h)
     if (b->untold) return NULL;
     int64_t need = h->last + 1;
     if (b->count >= need && b->at) return b;
-    if (w->elements + need > MOST_ELEMENTS) return NULL;
+    if (w->elements + need > (b->leads ? MOST_ELEMENTS : MOST_ELEMENTS / 2)) {
+        w->crowded |= b->leads;
+        return NULL;
+    }
     b->at = memory_realloc(b->at, (size_t)need, sizeof *b->at, "grading");
     for (int64_t i = b->count; i < need; i++) b->at[i] = unknown_element;
     w->elements += need - b->count;
@@ -233,8 +247,8 @@ static void contradict(walk *w, const fy_event *e, const array *a, int64_t i, do
     w->out.at = e;
     w->out.said = grade_say(g, "%.9g", claimed);
     w->out.expected = known ? grade_say(g, "%.9g", a->at[i].is) : "another value";
-    w->out.why = known ? grade_say(g, "the log says that %s %.9g in %s, but %s gives %.9g", claim_of(w, e), claimed,
-                                   element_name(g, a, i), what, a->at[i].is)
+    w->out.why = known ? grade_say(g, "the log says that %s %.9g in %s, but %s give%s %.9g", claim_of(w, e), claimed,
+                                   element_name(g, a, i), what, !strcmp(what, "its inputs") ? "" : "s", a->at[i].is)
                        : grade_say(g, "the log says that %s %.9g in %s, which %s cannot give", claim_of(w, e), claimed,
                                    element_name(g, a, i), what);
 }
@@ -323,8 +337,9 @@ static void walk_output(walk *w, const fy_event *e, const array *in, int inputs,
     array a = read_array(w, &h, use->version - 1);
     set_unknown(&a);
     int64_t steps = value_op_steps(op, in, inputs, &a);
-    bool affordable = w->steps + steps <= MOST_STEPS;
+    bool leads = w->storage[h.storage].leads, affordable = w->steps + steps <= (leads ? MOST_STEPS : MOST_STEPS / 2);
     if (affordable) w->steps += steps;
+    else w->crowded |= leads;
     outcome_of_op is = affordable ? value_op(op, in, inputs, &said, &a, &where) : OP_UNDECIDED;
     if (is == OP_CONTRADICTS) contradict(w, e, &a, where, said.at[where], "its inputs");
     if (is != OP_FITS) set_unknown(&a);
@@ -443,15 +458,34 @@ static void walk_event(walk *w, const fy_event *e)
     }
 }
 
+/* A program that fills the room first would be believed whatever comes later. */
+static void refuse_crowded(walk *w, const fy_event *e)
+{
+    w->out.at = e;
+    w->out.crowded = true;
+    w->out.said = "too many values";
+    w->out.expected = "values that can be computed again";
+    w->out.why = grade_say(w->g,
+                           "The grader computes again what an answer comes from, and %s is more than it has room for: "
+                           "use smaller tensors, and free those that you do not need.",
+                           grade_where(w->g, e));
+}
+
 value_replay replay_values(grading *g)
 {
     walk w = {.g = g, .t = grade_trace(g)};
+    size_t leads;
+    const bool *answers = storages_of_answers(g, &leads);
     w.ids = 4 * (uint32_t)w.t->count + 1024;
     w.storage = memory_zeroed(w.ids, sizeof *w.storage, "grading");
     w.tensor = memory_zeroed(w.ids, sizeof *w.tensor, "grading");
     w.results = memory_zeroed(w.ids, sizeof *w.results, "grading");
     for (int i = 0; i < w.t->count; i++) index_event(&w, &w.t->events[i]), note_threads(&w, &w.t->events[i]);
-    for (int i = 0; i < w.t->count && !w.out.at; i++) walk_event(&w, &w.t->events[i]);
+    for (uint32_t i = 0; i < w.ids && i < leads; i++) w.storage[i].leads = answers[i];
+    for (int i = 0; i < w.t->count && !w.out.at; i++) {
+        walk_event(&w, &w.t->events[i]);
+        if (w.crowded && !w.out.at) refuse_crowded(&w, &w.t->events[i]);
+    }
     for (uint32_t i = 0; i < w.ids; i++) free(w.storage[i].at);
     free(w.storage);
     free(w.tensor);

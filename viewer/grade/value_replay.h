@@ -8,6 +8,7 @@
 typedef struct value_replay {
     const fy_event *at;                /* the event whose values cannot be; NULL: none */
     const char *said, *expected, *why; /* of it; they live as long as the grading */
+    bool crowded;                      /* `why` is a sentence: nothing contradicts, but there is no room to compute */
     int checked, skipped;              /* results that were recomputed, and those that could not be */
 } value_replay;
 
