@@ -16,7 +16,7 @@ int main(void)
     fy_tensor *h = fy_to(x, "cuda");
     for (int turn = 0; turn < 5; turn++) h = fy_relu(fy_add(fy_mul(h, 0.25), 2.0));
     for (int turn = 0; turn < 5; turn++) right = fy_relu(fy_add(fy_mul(right, 0.5), 1.0));
-    h = fy_to(fy_pow(h, 3.0), "cpu");
+    h = fy_to(fy_remainder(h, 0.3), "cpu");
     fy_answer("h", h);
     long n = fy_numel(h), arena = 65536 + (4L << 20) * 64 + 65536;
     char *log = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, arena);

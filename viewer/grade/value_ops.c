@@ -146,6 +146,24 @@ static element unary(int op, element a, double e)
     }
 }
 
+/* The base's size to the power. odd: is the exponent, so that a negative base keeps its sign? -1: it may be no whole
+ * number. Libraries' powf differ by more than rounding. */
+enum { POWER_BITS = 20 };
+
+static element power(element a, element b, int odd)
+{
+    double size = fabs(a.is);
+    if (a.is == 0 && a.within == 0 && b.is > b.within) return (element){0, 0};
+    if (size <= 2 * a.within || size == 0 || (a.is < 0 && odd < 0)) return unknown_element;
+    double is = pow(size, b.is), more = fabs(b.is) * a.within / (size - a.within) + fabs(log(size)) * b.within;
+    return (element){a.is < 0 && odd ? -is : is, is * (expm1(2 * more) + ldexp(1, -POWER_BITS))};
+}
+
+static int is_odd(element e)
+{
+    return e.within > 0 || e.is != nearbyint(e.is) ? -1 : fmod(fabs(e.is), 2) != 0; /* -1: it is no whole number */
+}
+
 static element binary(int op, element a, element b)
 {
     bool sure;
@@ -154,6 +172,7 @@ static element binary(int op, element a, element b)
     case FY_OP_div:
         if (fabs(b.is) <= 2 * b.within) return unknown_element;
         return (element){a.is / b.is, (a.within + fabs(a.is / b.is) * b.within) / (fabs(b.is) - b.within)};
+    case FY_OP_pow: return power(a, b, is_odd(b));
     case FY_OP_maximum: return (element){larger(a.is, b.is), larger(a.within, b.within)};
     case FY_OP_minimum: return (element){smaller(a.is, b.is), larger(a.within, b.within)};
     case FY_OP_threshold_backward:
@@ -289,6 +308,92 @@ static outcome_of_op linear(form f, const array *in, const claims *said, array *
     }
     return OP_UNDECIDED;
 }
+
+/* ---- powers with a number that the log does not tell ---- */
+
+/* log |r| = factor * number. A_TO_S: the number is the exponent; S_TO_A: the logarithm of the base. */
+typedef struct power_search {
+    enum { A_TO_S, S_TO_A } form;
+    double low, high;        /* the numbers for which every claimed element follows */
+    int odd;                 /* A_TO_S: is the exponent? -1: nothing shows it */
+    bool negative, positive; /* S_TO_A: a result shows that the base is */
+} power_search;
+
+static element factor_of(const power_search *p, element a)
+{
+    if (p->form == S_TO_A) return a;
+    double size = fabs(a.is);
+    return size <= 2 * a.within || size == 0 ? unknown_element : (element){log(size), a.within / (size - a.within)};
+}
+
+/* Can the result have this sign? */
+static bool sign_fits(power_search *p, element a, double r)
+{
+    if (p->form == S_TO_A) {
+        p->negative |= r < 0 || isnan(r);
+        p->positive |= r > 0 && is_odd(a) != 0;
+        return !(r < 0) || a.within > 0 || is_odd(a) == 1;
+    }
+    if (!isfinite(r)) return true;
+    if (a.is == 0 && a.within == 0) return r == 0 || r == 1;
+    if (a.is > -a.within || r == 0) return r >= 0 || a.is <= a.within;
+    int odd = r < 0;
+    if (p->odd >= 0 && p->odd != odd) return false;
+    p->odd = odd;
+    return true;
+}
+
+static bool narrow(power_search *p, element a, double r, const rounding *to)
+{
+    element f = factor_of(p, a);
+    double e = 8 * to->epsilon + ldexp(1, 1 - POWER_BITS), size = log(fabs(r)), slack = 2 * f.within + 1e-15;
+    if (!(fabs(r) >= 2 * to->smallest && fabs(r) <= to->largest / 2) || !element_is_known(f)) return true;
+    if (fabs(f.is) <= slack) return fabs(size) <= 1000 * (e + slack); /* to no power that a lesson needs */
+    double number = size / f.is, more = (e + fabs(number) * slack) / (fabs(f.is) - slack);
+    p->low = larger(p->low, number - more);
+    p->high = smaller(p->high, number + more);
+    return p->low <= p->high;
+}
+
+static outcome_of_op power_as(power_search p, const array *in, const claims *said, array *out, int64_t *where)
+{
+    const operand from = operand_of(in, out);
+    const rounding to = rounding_to(out->dtype);
+    for (int64_t i = 0; i < said->count && i < out->count; i++) {
+        element a = broadcast(from, i);
+        *where = i;
+        if (!element_is_known(a)) continue;
+        if (!sign_fits(&p, a, said->at[i]) || !narrow(&p, a, said->at[i], &to)) return OP_CONTRADICTS;
+    }
+    bool sure = p.form == A_TO_S || (p.positive && !p.negative);
+    if (!isfinite(p.low) || !isfinite(p.high) || !sure) return OP_UNDECIDED;
+    const element number = {p.low + (p.high - p.low) / 2, (p.high - p.low) / 2};
+    for (int64_t i = 0; i < out->count; i++) {
+        element a = broadcast(from, i);
+        if (!element_is_known(a)) continue;
+        out->at[i] = rounded(
+            p.form == A_TO_S
+                ? power(a, number, p.odd)
+                : unary(FY_OP_exp, (element){a.is * number.is, fabs(a.is) * number.within + fabs(number.is) * a.within},
+                        to.epsilon + ldexp(1, -POWER_BITS)),
+            &to);
+    }
+    return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
+}
+
+static outcome_of_op power_of(const array *in, const claims *said, array *out, int64_t *where)
+{
+    const power_search any = {.low = -INFINITY, .high = INFINITY, .odd = -1};
+    power_search base = any;
+    base.form = S_TO_A;
+    if (!is_real(out->dtype)) return OP_UNDECIDED;
+    outcome_of_op is = power_as(any, in, said, out, where);
+    if (is != OP_CONTRADICTS) return is;
+    for (int64_t i = 0; i < out->count; i++) out->at[i] = unknown_element;
+    return power_as(base, in, said, out, where);
+}
+
+/* ---- numbers in any place ---- */
 
 static outcome_of_op with_number(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
 {
@@ -434,6 +539,9 @@ outcome_of_op value_op(int op, const array *in, int inputs, const claims *said, 
     case FY_OP_mul:
     case FY_OP_div:
         if (one) return with_number(op, in, inputs, said, out, where);
+        return two ? elementwise(op, in, inputs, said, out, where) : OP_UNDECIDED;
+    case FY_OP_pow:
+        if (one) return power_of(&in[0], said, out, where);
         return two ? elementwise(op, in, inputs, said, out, where) : OP_UNDECIDED;
     case FY_OP_maximum:
     case FY_OP_minimum:
