@@ -158,6 +158,16 @@ static void a_solution_that_is_read_in_does_not_pass(void **state)
     assert_refused("#include \"deep.h\"\n", "solution.c, which belongs to the lesson");
 }
 
+static void copy_in_mine(const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "lessons/" ID "/%s", name);
+    char *text = file_read(path, NULL);
+    assert_non_null(text);
+    write_in("mine/" ID, name, text);
+    free(text);
+}
+
 static void a_link_to_the_solution_does_not_pass(void **state)
 {
     (void)state;
@@ -169,6 +179,24 @@ static void a_link_to_the_solution_does_not_pass(void **state)
     assert_int_equal(unlink(mine), 0); /* remove it first: a write to it would change the solution */
     assert_int_equal(status, 1);
     assert_non_null(strstr(printed, "solution.c, which belongs to the lesson"));
+    free(printed);
+}
+
+/* A teacher's own lesson: the learner may be another user, who cannot link to Ferry's. */
+static void a_hard_link_to_the_solution_does_not_pass(void **state)
+{
+    (void)state;
+    char solution[PATH_MAX], linked[PATH_MAX], *printed;
+    static const char *const files[] = {"lesson.json", "starter.c", "check.c", "solution.c", "demo.c", "README.md"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) copy_in_mine(files[i]);
+    snprintf(solution, sizeof solution, "%s/mine/" ID "/solution.c", learner_folder);
+    snprintf(linked, sizeof linked, "%s/my/hard.h", learner_folder);
+    assert_int_equal(link(solution, linked), 0);
+    write_in("my", ID ".c", "\n#include \"hard.h\"\n");
+    snprintf(linked, sizeof linked, "grade 1 --json --lessons %s/mine", learner_folder);
+    run_ferry(linked, &printed);
+    if (!strstr(printed, "hard.h, which is a link to a file of the lesson") || !strstr(printed, "\"line\":2"))
+        fail_msg("%s", printed);
     free(printed);
 }
 
@@ -210,6 +238,72 @@ static void headers_of_ferry_the_system_and_ones_own_are_fine(void **state)
     free(printed);
     free(text);
     free(solution);
+}
+
+/* ---- honest programs, and what they are told ---- */
+
+static char *grade_third(const char *before, const char *after)
+{
+    char *text = NULL, *printed, path[PATH_MAX];
+    assert_true(
+        asprintf(&text,
+                 "#include <ferry.h>\nint main(void)\n{\n    fy_tensor *x = fy_given(\"x\"), *h;\n%s"
+                 "    for (int i = 0; i < 5; i++) h = fy_relu(fy_add(fy_mul(h, 0.5), 1.0));\n    h = fy_cpu(h);\n%s"
+                 "    fy_answer(\"h\", h);\n}\n",
+                 before, after) > 0);
+    assert_true(write_answer(LESSON, text));
+    run_ferry("grade 3 --json", &printed);
+    free(text);
+    snprintf(path, sizeof path, "%s/my/" LESSON ".c", learner_folder);
+    assert_int_equal(unlink(path), 0);
+    return printed;
+}
+
+static void assert_third(const char *before, const char *after, const char *says)
+{
+    char *printed = grade_third(before, after);
+    if (!strstr(printed, says)) fail_msg("'%s' wanted of '%s%s' in %s", says, before, after, printed);
+    free(printed);
+}
+
+static void page_locked_memory_may_be_filled_for_the_bus(void **state)
+{
+    (void)state;
+    assert_third("    h = fy_cuda(fy_pin_memory(x));\n", "", "\"pass\":true,\"message\":\"All checks");
+    assert_third("    fy_tensor *box = fy_empty((fy_size(x, 0), fy_size(x, 1)), .pin_memory = true);\n"
+                 "    fy_copy_(box, x);\n    fy_copy_(box, x);\n    h = fy_cuda(box);\n",
+                 "", "\"pass\":true,\"message\":\"All checks");
+    assert_third("    h = fy_cuda(x);\n",
+                 "    fy_tensor *box = fy_empty((fy_size(x, 0), fy_size(x, 1)), .pin_memory = true);\n"
+                 "    fy_copy_(box, h);\n    h = box;\n",
+                 "\"pass\":true,\"message\":\"All checks");
+}
+
+static void a_copy_into_a_tensor_is_told_as_that_call(void **state)
+{
+    (void)state;
+    assert_third("    h = fy_empty((fy_size(x, 0), fy_size(x, 1)));\n    fy_copy_(h, x);\n    h = fy_cuda(h);\n", "",
+                 "fy_copy_ at line 6 ran on cpu");
+    assert_third("    h = fy_cuda(fy_clone(x));\n", "", "fy_clone at line 5 ran on cpu");
+}
+
+/* In each form: the number that the log does not tell is the exponent, or the base. */
+static void honest_powers_do_not_contradict_themselves(void **state)
+{
+    (void)state;
+    static const char powers[] =
+        "    static const double s[] = {2, 3, 0.5, -1, -2, 1.0 / 3, 0, 1, 7, 20, 2.5, 40, 100, -3.5};\n"
+        "    fy_tensor *p = fy_add(fy_abs(x), 0.01), *of[5] = {x, p, fy_to(p, FY_FLOAT16), fy_to(p, FY_BFLOAT16),\n"
+        "                                                      fy_to(x, FY_FLOAT64)};\n"
+        "    for (int k = 0; k < 5; k++)\n"
+        "        for (int i = 0; i < 14; i++) {\n"
+        "            fy_pow(of[k], s[i]), fy_pow(s[i], of[k]), fy_pow(of[k], s[i] * 1.000000000001);\n"
+        "            fy_pow(fy_mul(of[k], 0.0), s[i]), fy_pow(-2.0, fy_mul(fy_floor(of[k]), 2.0));\n"
+        "        }\n"
+        "    fy_pow(p, x), fy_pow(x, fy_floor(x)), fy_pow(-1.0, x);\n"
+        "    h = fy_cuda(x);\n"
+        "    fy_pow(h, 3.0);\n";
+    assert_third(powers, "", "\"pass\":true,\"message\":\"All checks");
 }
 
 /* Include folders from the environment can be any folder. */
@@ -270,9 +364,13 @@ int main(void)
         cmocka_unit_test(too_little_work_fails_and_unrelated_work_does_not_count),
         cmocka_unit_test(a_solution_that_is_read_in_does_not_pass),
         cmocka_unit_test(a_link_to_the_solution_does_not_pass),
+        cmocka_unit_test(a_hard_link_to_the_solution_does_not_pass),
         cmocka_unit_test(a_file_from_elsewhere_does_not_pass),
         cmocka_unit_test(ferrys_inside_is_not_a_learners_to_read),
         cmocka_unit_test(headers_of_ferry_the_system_and_ones_own_are_fine),
+        cmocka_unit_test(page_locked_memory_may_be_filled_for_the_bus),
+        cmocka_unit_test(a_copy_into_a_tensor_is_told_as_that_call),
+        cmocka_unit_test(honest_powers_do_not_contradict_themselves),
         cmocka_unit_test(a_folder_of_the_environment_is_not_the_systems),
         cmocka_unit_test(headers_in_an_odd_place_of_the_systems_are_fine),
         cmocka_unit_test(a_written_progress_file_passes_nothing),

@@ -29,22 +29,37 @@ static const char *at_line(grading *g, const fy_event *e)
     return e->line ? grade_say(g, " at line %u", e->line) : "";
 }
 
-/* fy_pin_memory clones into page-locked memory; fy_clone does not. */
+static bool is_clone(const fy_event *op, fy_use *out)
+{
+    return fy_event_is(op, op->is.op.name, "clone") && fy_event_use(op, op->is.op.out, 0, out);
+}
+
+/* Page-locked memory that is filled, by fy_pin_memory or fy_copy_, for the bus: not what came over it before. */
 static bool is_pinning(const grading *g, const fy_event *op)
 {
     fy_use out;
-    if (!fy_event_is(op, op->is.op.name, "clone") || !fy_event_use(op, op->is.op.out, 0, &out)) return false;
+    if (!is_clone(op, &out)) return false;
     const fy_event *alloc = storage_birth(g, out.storage);
-    return alloc && alloc->is.alloc.mem == FY_WORD_pinned;
+    const fy_event *copy = next_event(g, NULL, copy, is->dst.storage == out.storage);
+    return alloc && alloc->is.alloc.mem == FY_WORD_pinned && !(copy && copy->seq < op->seq);
+}
+
+/* Which call the clone is: fy_clone and fy_pin_memory make the tensor that they fill. */
+static const char *clone_call(const grading *g, const fy_event *op, const fy_use *out)
+{
+    const fy_event *made = tensor_birth(g, out->tensor), *alloc = storage_birth(g, out->storage);
+    if (out->version > 1 || (made && made->line != op->line)) return "fy_copy_";
+    return alloc && alloc->is.alloc.mem == FY_WORD_pinned ? "fy_pin_memory" : "fy_clone";
 }
 
 const char *grade_where(grading *g, const fy_event *e)
 {
     const fy_ev_copy *copy = &e->is.copy;
     if (e->kind == FY_KIND_op) { /* fill and cast are not calls that a learner wrote */
+        fy_use out;
         const char *op = grade_text(g, e, e->is.op.name), *call = !strcmp(op, "fill")   ? "the tensor created"
                                                                   : !strcmp(op, "cast") ? "the dtype conversion"
-                                                                  : is_pinning(g, e)    ? "fy_pin_memory"
+                                                                  : is_clone(e, &out)   ? clone_call(g, e, &out)
                                                                                         : grade_say(g, "fy_%s", op);
         return grade_say(g, "%s%s", call, at_line(g, e));
     }
@@ -230,12 +245,38 @@ static int count_card_ops(grading *g, const fy_event *answer, const char *op)
                             leads_to(g, it, answer));
 }
 
-/* The first call of fy_data on bytes that contributed to the answer: accesses through its pointer are not logged. */
-static const fy_event *raw_pointer(grading *g, const fy_event *answer)
+static bool is_raw(fy_word via) { return via == FY_WORD_data || via == FY_WORD_blob || via == FY_WORD_load; }
+
+/* The first call that gave the program a way to bytes that contributed to the answer, on which C may work unlogged: a
+ * pointer of fy_data, memory of its own (fy_from_blob), a file. */
+static const fy_event *raw_access(grading *g, const fy_event *answer)
 {
     const fy_event *read = next_event(g, NULL, host_read, is->via == FY_WORD_data && leads_to(g, it, answer));
-    const fy_event *write = next_event(g, NULL, host_write, is->via == FY_WORD_data && leads_to(g, it, answer));
+    const fy_event *write = next_event(g, NULL, host_write, is_raw(is->via) && leads_to(g, it, answer));
     return !read || (write && write->seq < read->seq) ? write : read;
+}
+
+static bool fail_raw(grading *g, const char *name, const fy_event *raw, const char *answer)
+{
+    fy_word via = raw->kind == FY_KIND_host_write ? raw->is.host_write.via : FY_WORD_data;
+    const char *at = at_line(g, raw), *call = grade_say(g, "fy_data%s", at), *why;
+    if (via == FY_WORD_load) {
+        call = grade_say(g, "a tensor loaded from a file%s", at);
+        why = grade_say(g, "%s is computed from %s: nothing shows that the card computed what is in it", answer, call);
+    } else if (via == FY_WORD_blob) {
+        call = grade_say(g, "fy_from_blob%s", at);
+        why = grade_say(g,
+                        "%s made a tensor of the program's own memory, and %s is computed from it; what C does there "
+                        "does not run on the card",
+                        call, answer);
+    } else {
+        why = grade_say(g,
+                        "%s returned a pointer to bytes that %s is computed from; what C does through it does not run "
+                        "on the card",
+                        call, answer);
+    }
+    return check(g, name, false, raw, via == FY_WORD_load ? "no file" : "no raw pointer", call,
+                 grade_say(g, "%s. Compute with fy_ calls, and inspect with fy_print.", why));
 }
 
 /* The first operation of `ops` that did not run on a card for the answer; NULL: all did. */
@@ -254,15 +295,10 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least)
 {
     const char *name = "computed-by-ferry",
                *want = grade_say(g, "%d operations on the card, %s among them", least, ops);
-    const fy_event *a = grade_answer(g, answer).event, *raw = raw_pointer(g, a);
+    const fy_event *a = grade_answer(g, answer).event, *raw = raw_access(g, a);
     int n = count_card_ops(g, a, NULL);
     const char *got = grade_say(g, "%d on the card", n), *missing = missing_op(g, a, ops);
-    if (raw)
-        return check(g, name, false, raw, "no raw pointer", grade_say(g, "fy_data%s", at_line(g, raw)),
-                     grade_say(g,
-                               "fy_data%s returned a pointer to bytes that %s is computed from; what C does through it "
-                               "does not run on the card. Compute with fy_ calls, and inspect with fy_print.",
-                               at_line(g, raw), answer));
+    if (raw) return fail_raw(g, name, raw, answer);
     if (missing)
         return check(g, name, false, a, want, got,
                      grade_say(g, "%s was not computed with fy_%s on the card; the lesson wants the card to do that.",
