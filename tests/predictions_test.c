@@ -161,7 +161,7 @@ static void a_student_predicts_on_the_terminal_too(void **state)
         char *sheet = file_in_class(*s, ".predict.c");
         snprintf(arguments, sizeof arguments, "predict 5 --student %s </dev/null", *s);
         char *shown = expect(arguments, 2, line_with(sheet, "fy_tensor *pixels"));
-        assert_non_null(strstr(shown, "this is your own example, with other lines than on the page"));
+        assert_non_null(strstr(shown, "this is demo.c, your own example, with other lines than on the page"));
         assert_non_null(strstr(shown, line_with(sheet, "fy_tensor *back")));
         int rows = 0, columns = 0;
         assert_int_equal(sscanf(strstr(sheet, "fy_full(("), "fy_full((%d, %d)", &rows, &columns), 2);
