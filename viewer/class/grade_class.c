@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #include "alike.h"
 #include "memory.h"
+#include "scratch.h"
 
 const char starter_earns_nothing[] =
     "the program is the starter, comments and names of variables aside: it earns nothing";
@@ -63,10 +65,14 @@ static void submission_rows(fy_text *to, const char *student, const lesson *l, c
 
 /* ---- one submission ----------------------------------------------------------------------------------------- */
 
-/* Makes FOLDER/my/ID.c, a copy, with the headers beside it; and the folders of the build. */
-static bool lay_out(const class_options *o, const submission *s, const char *folder, home *h)
+/* It is the user's alone: other submissions may not look into it. */
+static bool give_to(unsigned user, const char *path) { return chown(path, user, user) == 0 && chmod(path, 0700) == 0; }
+
+/* Makes FOLDER/my/ID.c, a copy, with the headers beside it; the folders of the build; and FOLDER/tmp, for the temporary
+ * files of compiler and program. */
+static bool lay_out(const class_options *o, const submission *s, const char *folder, const char *temporary, home *h)
 {
-    char command_path[PATH_ROOM];
+    char file[PATH_ROOM];
     size_t size;
     *h = *o->home;
     h->made_apart = false;
@@ -74,19 +80,43 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     snprintf(h->my, sizeof h->my, "%.2900s/my", folder);
     snprintf(h->made, sizeof h->made, "%.2900s/made", folder);
     char *text = file_read(s->path, &size);
-    snprintf(command_path, sizeof command_path, "%.2900s/%s.c", h->my, s->lesson->id);
-    bool ok = text && folder_make(h->my) && folder_make(h->made) && file_write(command_path, text, size);
+    snprintf(file, sizeof file, "%.2900s/%s.c", h->my, s->lesson->id);
+    bool ok = text && folder_make(h->my) && folder_make(h->made) && folder_make(temporary) &&
+              file_write(file, text, size) && chmod(file, 0644) == 0;
     free(text);
     unsigned user = class_user(&o->users, o->job);
-    if (ok && user) /* other submissions may not look into it */
-        ok = chmod(folder, 0711) == 0 && chown(h->my, user, user) == 0 && chown(h->made, user, user) == 0 &&
-             chmod(h->my, 0700) == 0 && chmod(h->made, 0700) == 0;
+    if (ok && user)
+        ok = chmod(folder, 0711) == 0 && give_to(user, h->my) && give_to(user, h->made) && give_to(user, temporary);
     return ok;
+}
+
+enum { MOST_LEFT = 64 << 20 }; /* bytes of files that a submission may leave; one that learns writes a few KiB */
+
+static long long blocks_left; /* of the folder that nftw walks; a worker has one thread */
+
+static int add_blocks(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)path, (void)type, (void)at;
+    blocks_left += (long long)st->st_blocks;
+    return 0;
+}
+
+/* Where the disk was full, and its own files are why, that is its result. Others, which it hit, have none. */
+static void blame_for_full_disk(const char *folder, outcome *out)
+{
+    if (out->end != RUN_ENVIRONMENT_ERROR || out->ran) return;
+    blocks_left = 0;
+    nftw(folder, add_blocks, 16, FTW_PHYS);
+    if (blocks_left * 512 < MOST_LEFT) return;
+    out->end = RUN_FAILED;
+    snprintf(out->message, sizeof out->message, "the program filled the disk: it left files of %lld MiB",
+             blocks_left >> 11);
+    snprintf(out->hint, sizeof out->hint, "look for a write in a loop that never ends");
 }
 
 bool submission_run(const class_options *o, const submission *s, outcome *out, char *err, size_t room)
 {
-    char folder[PATH_ROOM];
+    char folder[PATH_ROOM], temporary[PATH_ROOM];
     home h;
     run_options how = {.home = &h,
                        .lesson = s->lesson,
@@ -95,12 +125,17 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
                        .seed = student_seed(&o->secret, s->student, s->lesson->id, 1),
                        .second_seed = student_seed(&o->secret, s->student, s->lesson->id, 2),
                        .limits = {.seconds = o->seconds},
+                       .temporary = temporary,
                        .as_user = class_user(&o->users, o->job),
                        .stop_fd = -1};
     snprintf(folder, sizeof folder, "%.2900s/%d", o->scratch, o->job);
-    bool ready = folder_make(folder) && lay_out(o, s, folder, &h);
-    if (ready) run(&how, out), out->untouched = alike_is_starter(o->home, s);
-    else snprintf(err, room, "cannot copy %.900s into %.900s: %s", s->path, folder, strerror(errno));
+    snprintf(temporary, sizeof temporary, "%.2900s/tmp", folder);
+    bool ready = folder_make(folder) && lay_out(o, s, folder, temporary, &h);
+    if (ready) {
+        run(&how, out);
+        out->untouched = alike_is_starter(o->home, s);
+        blame_for_full_disk(folder, out);
+    } else snprintf(err, room, "cannot copy %.900s into %.900s: %s", s->path, folder, strerror(errno));
     folder_remove(folder);
     return ready;
 }
@@ -283,13 +318,14 @@ bool grade_class(const class_options *o, const submissions *all, class_rows *don
     how.scratch = scratch;
     for (int i = 0; i < all->count; i++)
         if (!class_rows_have(done, all->list[i].student, all->list[i].lesson->id)) left[count++] = i;
-    bool ok = folder_temporary("ferry-class", scratch) && chmod(scratch, 0711) == 0;
+    int held = scratch_make(scratch);
+    bool ok = held >= 0;
     if (!ok)
         snprintf(err, room, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
                  strerror(errno));
     catch_endings();
     ok = ok && grade_rest(&how, all, left, count, done, err, room);
-    folder_remove(scratch);
+    if (held >= 0) scratch_remove(scratch, held);
     free(left);
     return ok;
 }

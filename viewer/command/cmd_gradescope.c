@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "command.h"
 #include "gradescope.h"
 #include "memory.h"
+#include "scratch.h"
 
 static void print_last_line(const gradescope *g, size_t from)
 {
@@ -75,7 +75,7 @@ int grade_for_gradescope(const lesson_env *s, const command *c, const options *o
 {
     char err[PATH_ROOM + 256] = "", path[PATH_ROOM], scratch[PATH_ROOM] = "";
     gradescope g;
-    int status = NOT_PASSED;
+    int status = NOT_PASSED, held = -1;
     snprintf(path, sizeof path, "%.3000s/points.json", s->home.lessons);
     class_options how = {.home = &s->home, .seconds = o->seconds, .users = class_users_find(), .scratch = scratch};
     how.points = points_open(o->points ? o->points : path, err, sizeof err);
@@ -85,12 +85,12 @@ int grade_for_gradescope(const lesson_env *s, const command *c, const options *o
     *err = '\0';
     if (o->secret && !o->student) snprintf(err, sizeof err, "--secret %s needs --student NAME", o->secret);
     else if (how.points) class_secret_open(&how.secret, o->secret, err, sizeof err);
-    if (!*err && (!folder_temporary("ferry-class", scratch) || chmod(scratch, 0711) != 0))
+    if (!*err && (held = scratch_make(scratch)) < 0)
         snprintf(err, sizeof err, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
                  strerror(errno));
     if (!*err && !grade_all_named(&g, &how, s, c, o, err, sizeof err)) status = USAGE_ERROR;
     else if (!*err) status = FINE;
-    if (*scratch) folder_remove(scratch);
+    if (held >= 0) scratch_remove(scratch, held);
     if (*err) command_error(err);
     if (status == FINE && !gradescope_write(&g, o->gradescope)) {
         snprintf(err, sizeof err, "cannot write %.2900s: %s", o->gradescope, strerror(errno));
