@@ -597,6 +597,75 @@ static void what_a_killed_run_left_is_removed_later(void **state)
     assert_int_equal(entries_of(scratch), 0);
 }
 
+/* Seen as the users see it that submissions run as. */
+static void an_open_class_is_told_with_the_fix(void **state)
+{
+    (void)state;
+    new_class("open");
+    hand_in("ada", ONE, "solution.c");
+    char out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3], part[PATH_ROOM + 64];
+    assert_int_equal(chmod(learner_folder, 0711), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    snprintf(out, sizeof out, "--csv %s/open.csv", learner_folder);
+    snprintf(part, sizeof part, "chmod 700 %s\n", folder);
+    expect(out, 0, geteuid() == 0 ? part : "so it can read and change what you can");
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_null(strstr(printed, "chmod 700"));
+    free(printed);
+}
+
+/* A name that is no text has one form everywhere, and two of them stay two. */
+static void odd_names_are_graded_once_and_told_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a\x1b[31m", "b\xff", "b\xfe", "c\\", "d\xc2\x9b", "\xc3\xa9va"};
+    new_class("odd");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) hand_in(names[i], ONE, "int main(");
+    hand_in(names[0], "odd\x1b", "int x;");
+    char out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3];
+    snprintf(out, sizeof out, "--csv %s/odd.csv", learner_folder);
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(run_ferry(command, &printed), 0);
+        assert_non_null(strstr(printed, "6 students, 6 submissions graded"));
+        assert_non_null(strstr(printed, "\n  a\\x1b[31m/odd\\x1b.c\n"));
+        assert_non_null(strstr(printed, ": a\\x1b[31m, b\\xfe, b\\xff, c\\x5c, d\\xc2\\x9b, \xc3\xa9va\n"));
+        for (const char *p = printed; *p; p++) assert_true((unsigned char)*p >= ' ' || *p == '\n');
+        free(printed);
+    }
+    char *rows = table("odd.csv");
+    assert_non_null(strstr(rows, "\nb\\xff," ONE ",total,0,"));
+    assert_non_null(strstr(rows, "\nb\\xfe," ONE ",total,0,"));
+    free(rows);
+}
+
+static void what_is_not_graded_is_named(void **state)
+{
+    (void)state;
+    new_class("stray");
+    hand_in("ada", ONE, "solution.c");
+    hand_in(".", ONE, "solution.c");
+    char path[PATH_ROOM], out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3];
+    snprintf(path, sizeof path, "%.2000s/bob", folder);
+    assert_true(folder_make(path));
+    snprintf(path, sizeof path, "%.2000s/bob/" ONE ".c", folder);
+    assert_int_equal(symlink("../ada/" ONE ".c", path), 0);
+    snprintf(path, sizeof path, "%.2000s/bob/" ONE ".cpp", folder);
+    assert_true(file_write(path, "int x;", 6));
+    snprintf(path, sizeof path, "%.2000s/cyd", folder);
+    assert_int_equal(symlink("ada", path), 0);
+    snprintf(out, sizeof out, "--csv %s/stray.csv", learner_folder);
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_non_null(strstr(printed, "\nfiles that are not graded:\n  " ONE ".c (in nobody's folder)\n"
+                                    "  cyd (a link: put the folder itself there)\n"
+                                    "  bob/" ONE ".c (a link: put the file itself there)\n"
+                                    "  bob/" ONE ".cpp (meant: " ONE ".c?)\n"));
+    free(printed);
+}
+
 static void what_is_no_class_is_refused(void **state)
 {
     (void)state;
@@ -633,6 +702,9 @@ int main(void)
         cmocka_unit_test(who_fills_the_disk_takes_nobodys_points),
         cmocka_unit_test(submissions_get_a_bare_environment_and_a_folder),
         cmocka_unit_test(what_a_killed_run_left_is_removed_later),
+        cmocka_unit_test(an_open_class_is_told_with_the_fix),
+        cmocka_unit_test(odd_names_are_graded_once_and_told_apart),
+        cmocka_unit_test(what_is_not_graded_is_named),
         cmocka_unit_test(what_is_no_class_is_refused),
     };
     return cmocka_run_group_tests_name("class", tests, make_learner_folder, remove_learner_folder);

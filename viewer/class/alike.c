@@ -117,7 +117,7 @@ static void print_group(FILE *to, const submissions *all, forms *f, int first, c
     if (shown) fprintf(to, "  %s%s:", l->id, as);
     for (int i = first; i < all->count; i++) {
         if (!f->of[i] || all->list[i].lesson != l || strcmp(f->of[i], form) != 0) continue;
-        if (shown && n < MOST_SHOWN) fprintf(to, "%s %s", n ? "," : "", all->list[i].student);
+        if (shown && n < MOST_SHOWN) fprintf(to, "%s %s", n ? "," : "", all->list[i].name);
         n++;
         if (i == first) continue; /* the form itself may be of the first */
         free(f->of[i]);

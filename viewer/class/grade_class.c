@@ -21,6 +21,7 @@
 #include "alike.h"
 #include "memory.h"
 #include "scratch.h"
+#include "student_name.h"
 
 const char starter_earns_nothing[] =
     "the program is the starter, comments and names of variables aside: it earns nothing";
@@ -150,8 +151,8 @@ static void add_reason(fy_text *rows, const class_options *o, const submission *
                        double predicted)
 {
     const char *id = s->lesson->id;
-    class_row_add(rows, s->student, id, check, 0, 0, -1, why);
-    class_row_add(rows, s->student, id, "total", predicted, points_total(o->points, id), -1, "failed");
+    class_row_add(rows, s->name, id, check, 0, 0, -1, why);
+    class_row_add(rows, s->name, id, "total", predicted, points_total(o->points, id), -1, "failed");
 }
 
 /* The rows of a submission; false, with the reason in err, if the machine failed: then there are none. */
@@ -162,7 +163,7 @@ static bool grade_one(const class_options *o, const submission *s, fy_text *rows
     if (!submission_predictions(o, s, &all, err, room)) return false;
     for (int i = 0; i < all.count; i++) {
         const prediction *p = &all.list[i];
-        class_row_add(rows, s->student, s->lesson->id, p->check, p->points, p->of, -1, p->message);
+        class_row_add(rows, s->name, s->lesson->id, p->check, p->points, p->of, -1, p->message);
     }
     if (!s->path || *s->refused) {
         add_reason(rows, o, s, "submitted", *s->refused ? s->refused : "no file was handed in", all.points);
@@ -170,7 +171,7 @@ static bool grade_one(const class_options *o, const submission *s, fy_text *rows
     }
     if (!submission_run(o, s, &out, err, room)) return false;
     bool judged = out.ran || out.end != RUN_ENVIRONMENT_ERROR;
-    if (judged) submission_rows(rows, s->student, s->lesson, o->points, &out, all.points);
+    if (judged) submission_rows(rows, s->name, s->lesson, o->points, &out, all.points);
     else snprintf(err, room, "%.600s; %.500s", out.message, out.hint);
     outcome_free(&out);
     return judged;
@@ -195,8 +196,9 @@ static bool append(int fd, const fy_text *rows)
 
 static void note_undone(work *w, const submission *s, const char *why)
 {
-    if (atomic_fetch_add(&w->undone, 1) == 0)
-        snprintf(w->why, sizeof w->why, "%.200s's %s: %.900s", s->student, s->lesson->id, why);
+    if (atomic_fetch_add(&w->undone, 1) != 0) return;
+    snprintf(w->why, sizeof w->why, "%.200s's %s: %.900s", s->name, s->lesson->id, why);
+    make_printable(w->why); /* it may have the compiler's words, with a student's in them */
 }
 
 static _Noreturn void work_on(const class_options *o, const submissions *all, const int *left, int count, work *w,
@@ -317,7 +319,7 @@ bool grade_class(const class_options *o, const submissions *all, class_rows *don
     class_options how = *o;
     how.scratch = scratch;
     for (int i = 0; i < all->count; i++)
-        if (!class_rows_have(done, all->list[i].student, all->list[i].lesson->id)) left[count++] = i;
+        if (!class_rows_have(done, all->list[i].name, all->list[i].lesson->id)) left[count++] = i;
     int held = scratch_make(scratch);
     bool ok = held >= 0;
     if (!ok)
@@ -336,11 +338,24 @@ void class_protections(const class_options *o, char *out, size_t room)
 {
     child_limits l = child_default_limits();
     double seconds = o->seconds > 0 ? o->seconds : l.seconds;
-    const char *user = !o->users.first ? "as you: only root can run them as other users"
-                       : o->users.apart
-                           ? "as a user of its own, who cannot gain rights or reach another submission"
-                           : "as another user (nobody), who cannot gain rights; those that run at once share it";
+    const char *user =
+        !o->users.first  ? "as you: only root can run them as other users, so it can read and change what you can"
+        : o->users.apart ? "as a user of its own, who cannot gain rights or reach the run of another submission"
+                         : "as another user (nobody), who cannot gain rights; those that run at once share it";
     const char *network = o->users.first && child_can_unplug() ? "without network" : "with network";
     snprintf(out, room, "each program has %g s, %zu MiB, %d processes; it runs %s, %s", seconds, l.memory >> 20,
              l.processes, user, network);
+}
+
+void class_openness(const class_options *o, const submissions *all, const char *folder, char *out, size_t room)
+{
+    const char **files = memory_zeroed((size_t)all->count + 1, sizeof *files, "the submissions");
+    for (int i = 0; i < all->count; i++) files[i] = all->list[i].path ? all->list[i].path : all->list[i].sheet;
+    class_access is = o->users.first ? class_users_access(&o->users, files, all->count) : CLASS_CLOSED;
+    *out = '\0';
+    if (is != CLASS_CLOSED)
+        snprintf(out, room,
+                 "open: programs that are graded can read%s the files of others in %.900s; close it: chmod 700 %.900s",
+                 is == CLASS_WRITABLE ? " and change" : "", folder, folder);
+    free(files);
 }

@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "own_check.h"
 #include "prediction_sheet.h"
+#include "student_name.h"
 
 /* ---- handout ---------------------------------------------------------------------------------------------- */
 
@@ -69,6 +70,7 @@ static bool hand_out(const home *h, const lesson *const *lessons, const options 
         snprintf(err, sizeof err, "no student in %.2000s; make a folder for each: mkdir %.900s/ada", folder, folder);
     ok = ok && count;
     if (ok) failed = hand_to_all(h, lessons, &secret, folder, students, count, first, sizeof first);
+    if (failed) make_printable(first);
     if (failed)
         snprintf(err, sizeof err, "%d of them did not get all sheets, the first because: %.2900s", failed, first);
     if (!ok || failed) command_error(err);
@@ -138,12 +140,14 @@ static bool sum_up(const class_options *how, const catalogue *lessons, const sub
 
 static bool grade(const class_options *how, const catalogue *lessons, const submissions *all, const options *o)
 {
-    char err[PATH_ROOM + 256] = "", words[300];
+    char err[PATH_ROOM + 256] = "", words[2048];
     class_rows rows = {0};
     int lock = class_rows_lock(how->csv, err, sizeof err);
     bool ok = lock >= 0 && class_rows_read(&rows, how->csv, err, sizeof err);
     class_protections(how, words, sizeof words);
     printf("%s\n", words);
+    class_openness(how, all, o->word[0], words, sizeof words);
+    if (*words) printf("%s\n", words);
     if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);
     fflush(stdout);
     bool complete = ok && grade_class(how, all, &rows, err, sizeof err);

@@ -37,9 +37,21 @@ static child_limits with_defaults(child_limits l)
 
 /* What compilers, the loader, OpenBLAS and sanitizers read; nothing here is a secret, as a token in another may be. */
 static const char *const names_needed[] = {
-    "PATH=",         "LANG=",          "LANGUAGE=",        "LC_",           "LD_LIBRARY_PATH=",
-    "LIBRARY_PATH=", "COMPILER_PATH=", "GCC_EXEC_PREFIX=", "OPENBLAS_",     "OMP_NUM_THREADS=",
-    "ASAN_OPTIONS=", "LSAN_OPTIONS=",  "TSAN_OPTIONS=",    "UBSAN_OPTIONS="};
+    "PATH=",
+    "LANG=",
+    "LANGUAGE=",
+    "LC_",
+    "LD_LIBRARY_PATH=",
+    "LIBRARY_PATH=",
+    "COMPILER_PATH=",
+    "GCC_EXEC_PREFIX=",
+    "OPENBLAS_",
+    "OMP_NUM_THREADS=",
+    "ASAN_OPTIONS=",
+    "LSAN_OPTIONS=",
+    "TSAN_OPTIONS=",
+    "UBSAN_OPTIONS=",
+};
 
 /* Does the program get this of the caller's? Ferry's own settings only `extra` may set. */
 static bool is_inherited(const char *entry, bool all)
