@@ -21,6 +21,7 @@
 #include "alike.h"
 #include "memory.h"
 #include "scratch.h"
+#include "stale_rows.h"
 #include "student_name.h"
 
 const char starter_earns_nothing[] =
@@ -45,9 +46,12 @@ double check_points(const points_table *p, const lesson *l, const outcome *out, 
 }
 
 /* The rows of one submission that was judged; the last is "total". predicted: points for predictions. */
-static void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p,
-                            const outcome *out, double predicted)
+static void submission_rows(fy_text *to, const class_options *o, const submission *s, const outcome *out,
+                            double predicted)
 {
+    const char *student = s->name;
+    const lesson *l = s->lesson;
+    const points_table *p = o->points;
     double sum = predicted, total = points_total(p, l->id);
     int n = out->graded ? out->verdict.checks : 0;
     if (out->untouched) class_row_add(to, student, l->id, "changed", 0, 0, -1, starter_earns_nothing);
@@ -61,7 +65,8 @@ static void submission_rows(fy_text *to, const char *student, const lesson *l, c
     bool stopped = n && out->end != RUN_PASSED && strcmp(out->message, verdict_message(&out->verdict)) != 0;
     if (!n || !held || stopped)
         class_row_add(to, student, l->id, held ? "ran" : "other-inputs", 0, 0, out->seq, out->message);
-    class_row_add(to, student, l->id, "total", sum, total, -1, out->end == RUN_PASSED ? "passed" : "failed");
+    class_row_add(to, student, l->id, "total", sum, total, submission_fingerprint(&o->secret, s),
+                  out->end == RUN_PASSED ? "passed" : "failed");
 }
 
 /* ---- one submission ----------------------------------------------------------------------------------------- */
@@ -152,7 +157,8 @@ static void add_reason(fy_text *rows, const class_options *o, const submission *
 {
     const char *id = s->lesson->id;
     class_row_add(rows, s->name, id, check, 0, 0, -1, why);
-    class_row_add(rows, s->name, id, "total", predicted, points_total(o->points, id), -1, "failed");
+    class_row_add(rows, s->name, id, "total", predicted, points_total(o->points, id),
+                  submission_fingerprint(&o->secret, s), "failed");
 }
 
 /* The rows of a submission; false, with the reason in err, if the machine failed: then there are none. */
@@ -171,7 +177,7 @@ static bool grade_one(const class_options *o, const submission *s, fy_text *rows
     }
     if (!submission_run(o, s, &out, err, room)) return false;
     bool judged = out.ran || out.end != RUN_ENVIRONMENT_ERROR;
-    if (judged) submission_rows(rows, s->name, s->lesson, o->points, &out, all.points);
+    if (judged) submission_rows(rows, o, s, &out, all.points);
     else snprintf(err, room, "%.600s; %.500s", out.message, out.hint);
     outcome_free(&out);
     return judged;

@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "own_check.h"
 #include "prediction_sheet.h"
+#include "stale_rows.h"
 #include "student_name.h"
 
 /* ---- handout ---------------------------------------------------------------------------------------------- */
@@ -149,6 +150,7 @@ static bool grade(const class_options *how, const catalogue *lessons, const subm
     class_openness(how, all, o->word[0], words, sizeof words);
     if (*words) printf("%s\n", words);
     if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);
+    if (ok) stale_rows_print(stdout, how, &rows, all);
     fflush(stdout);
     bool complete = ok && grade_class(how, all, &rows, err, sizeof err);
     class_rows_free(&rows);
