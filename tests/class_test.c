@@ -138,6 +138,11 @@ static void points_come_from_one_file(void **state)
     expect(out, 1, "\"answered\" must be");
     assert_true(file_write(path, "[]", 2));
     expect(out, 1, "is not a JSON object of lessons");
+    static const char wrong_check[] = "{\"" ONE "\": {\"right-number\": 1}}", wrong_lesson[] = "{\"01-where\": {}}";
+    assert_true(file_write(path, wrong_check, sizeof wrong_check - 1));
+    expect(out, 1, "points.json: " ONE " has no check \"right-number\"; it has same-device, answered, right-numbers");
+    assert_true(file_write(path, wrong_lesson, sizeof wrong_lesson - 1));
+    expect(out, 1, "points.json: there is no lesson \"01-where\"");
 }
 
 static void what_was_graded_is_kept_and_the_rest_goes_on(void **state)

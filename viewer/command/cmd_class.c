@@ -177,15 +177,14 @@ static bool build_checks(const lesson_env *s, char *err, size_t room)
 
 static bool grade_folder(const lesson_env *s, const options *o, int part, int parts)
 {
-    char err[PATH_ROOM + 256], path[PATH_ROOM];
+    char err[PATH_ROOM + 256];
     submissions all;
-    snprintf(path, sizeof path, "%.3000s/points.json", s->home.lessons);
     class_options how = {.home = &s->home,
                          .seconds = o->seconds,
                          .jobs = o->jobs,
                          .users = class_users_find(),
                          .csv = o->csv ? o->csv : "class.csv"};
-    how.points = points_open(o->points ? o->points : path, err, sizeof err);
+    how.points = points_open(&s->home, &s->catalogue, o->points, err, sizeof err);
     bool ok = how.points && build_checks(s, err, sizeof err) &&
               class_secret_open(&how.secret, o->secret, err, sizeof err) &&
               submissions_open(&all, &s->catalogue, o->word[0], err, sizeof err);

@@ -73,12 +73,11 @@ static bool grade_all_named(gradescope *g, const class_options *how, const lesso
 
 int grade_for_gradescope(const lesson_env *s, const command *c, const options *o)
 {
-    char err[PATH_ROOM + 256] = "", path[PATH_ROOM], scratch[PATH_ROOM] = "";
+    char err[PATH_ROOM + 256] = "", scratch[PATH_ROOM] = "";
     gradescope g;
     int status = NOT_PASSED, held = -1;
-    snprintf(path, sizeof path, "%.3000s/points.json", s->home.lessons);
     class_options how = {.home = &s->home, .seconds = o->seconds, .users = class_users_find(), .scratch = scratch};
-    how.points = points_open(o->points ? o->points : path, err, sizeof err);
+    how.points = points_open(&s->home, &s->catalogue, o->points, err, sizeof err);
     gradescope_open(&g);
     class_protections(&how, err, sizeof err);
     gradescope_say(&g, err);
