@@ -221,8 +221,27 @@ static void shards_join_into_the_whole_table(void **state)
     char *a = table("whole.csv"), *b = table("joined.csv");
     assert_string_equal(a, b);
     free(a), free(b);
+    char *printed;
+    snprintf(command, sizeof command, "join-class %s/shard1.csv %s/./shard1.csv", learner_folder, learner_folder);
+    assert_int_equal(run_ferry(command, &printed), 1);
+    assert_non_null(strstr(printed, "shard1.csv is one of the tables to join, and would be lost"));
+    free(printed);
     expect("--shard 3/2", 2, "--shard '3/2' must be like 2/8");
     expect("--jobs 0", 2, "invalid value");
+}
+
+static void a_join_tells_what_is_in_no_table(void **state)
+{
+    (void)state;
+    char path[PATH_ROOM], command[PATH_ROOM * 2], *printed;
+    static const char part[] = "student,lesson,check,points,event,of,message\nada," ONE ",total,1,,9,failed\nada," TWO
+                               ",total,1,,9,failed\nbob," TWO ",total,1,,9,failed\n";
+    snprintf(path, sizeof path, "%s/gap.csv", learner_folder);
+    assert_true(file_write(path, part, sizeof part - 1));
+    snprintf(command, sizeof command, "join-class %s/gaps.csv %s", learner_folder, path);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_non_null(strstr(printed, "1 of the 4 submissions of 2 students for 2 lessons are in none of these tables"));
+    free(printed);
 }
 
 static void write_secret(const char *path, const char *text)
@@ -367,6 +386,27 @@ static void programs_are_alike_whatever_their_names(void **state)
     assert_string_equal(a, b);
     assert_string_equal(b, c); /* the order in which names come is all that is left of them */
     assert_string_not_equal(b, d);
+    free(a), free(b), free(c), free(d);
+
+    static const char plain[] =
+        "#include <ferry.h>\nint main(void) { if (x) fy_print(x); for (;;) { fy_add(x, y); y = x; } "
+        "fy_tensor *m[2][1] = {{x}, {y}}; }";
+    static const char *const padded[] = {"int unused;;", "if (x) { fy_print(x); };",
+                                         "for (;;) {; long n = 5; fy_add(x, y); y = x;;",
+                                         "{ fy_tensor *m[2][1] = {{x}, {y}}; } }"};
+    char much[512];
+    snprintf(much, sizeof much, "#include <ferry.h>\n%s int main(void) { {} %s %s } %s", padded[0], padded[1],
+             padded[2], padded[3]);
+    a = alike_form(plain), b = alike_form(much), c = alike_form("int f(void) { if (x) { if (y) g(); } else h(); }"),
+    d = alike_form("int f(void) { if (x) if (y) g(); else h(); }");
+    assert_string_equal(a, b);
+    assert_string_not_equal(c, d);
+    free(a), free(b), free(c), free(d);
+    a = alike_form("int main(void) { for (;;) x(); }"), b = alike_form("int main(void) { for (;) x(); }"),
+    c = alike_form("int main(void) { int used; f(used); { a(); b(); } }"),
+    d = alike_form("int main(void) { f(used); { a(); } b(); }");
+    assert_string_not_equal(a, b);
+    assert_string_not_equal(c, d);
     free(a), free(b), free(c), free(d);
 
     new_class("alike");
@@ -733,6 +773,7 @@ int main(void)
         cmocka_unit_test(what_was_graded_is_kept_and_the_rest_goes_on),
         cmocka_unit_test(a_killed_run_goes_on_where_it_stopped),
         cmocka_unit_test(shards_join_into_the_whole_table),
+        cmocka_unit_test(a_join_tells_what_is_in_no_table),
         cmocka_unit_test(seeds_are_each_students_own),
         cmocka_unit_test(siphash_is_the_published_one),
         cmocka_unit_test(submissions_run_as_another_user_where_possible),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alike.h"
@@ -238,12 +239,44 @@ static bool add_part(class_rows *rows, const char *path, char *err, size_t room)
     return true;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
+/* Every student has rows of every lesson of which one has: prints what the tables lack, as a part may be missing. The
+ * rows are sorted by student and lesson. */
+static void print_gaps(const class_rows *rows, int graded)
+{
+    int students = 0, lessons = 0;
+    for (int i = 0; i < rows->count; i++) {
+        const class_row *r = &rows->list[i];
+        students += i == 0 || strcmp(r[-1].student, r->student) != 0;
+        int k = 0;
+        while (strcmp(rows->list[k].lesson, r->lesson) != 0) k++;
+        lessons += k == i;
+    }
+    int gaps = students * lessons - graded;
+    if (gaps > 0)
+        printf(
+            "%d of the %d submissions of %d students for %d lessons are in none of these tables: if a part is missing, "
+            "name it, too\n",
+            gaps, students * lessons, students, lessons);
+}
+
 static bool join(const options *o)
 {
     char err[PATH_ROOM + 512] = "";
     class_rows rows = {0};
     int files = 0, graded = 0;
     bool ok = true;
+    for (int i = 1; ok && o->word[i]; i++) {
+        ok = !is_same_file(o->word[0], o->word[i]);
+        if (!ok)
+            snprintf(err, sizeof err, "%.900s is one of the tables to join, and would be lost: name another file first",
+                     o->word[0]);
+    }
     while (ok && o->word[files + 1]) ok = add_part(&rows, o->word[++files], err, sizeof err);
     const class_row *twice = ok ? class_rows_twice(&rows) : NULL;
     if (twice) {
@@ -257,6 +290,7 @@ static bool join(const options *o)
     }
     for (int i = 0; i < rows.count; i++) graded += !strcmp(rows.list[i].check, "total");
     if (ok) printf("%s: %d submissions of %d tables\n", o->word[0], graded, files);
+    if (ok) print_gaps(&rows, graded);
     ok = ok && (!o->junit || write_junit(o->junit, &rows, err, sizeof err));
     if (!ok) command_error(err);
     class_rows_free(&rows);

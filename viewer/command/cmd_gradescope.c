@@ -57,8 +57,11 @@ static bool grade_all_named(gradescope *g, const class_options *how, const lesso
     const char *student = o->student ? o->student : "student";
     for (int i = 0; !o->all && o->word[i]; i++) /* a wrong name is told before anything runs */
         if (!lessons_find(s, c, o->word[i])) return false;
-    for (int i = 0; !o->all && o->word[i]; i++)
-        grade_named(g, how, student, lessons_find(s, c, o->word[i]), true, err, room);
+    for (int i = 0, k = 0; !o->all && o->word[i]; i++, k = 0) {
+        const lesson *l = lessons_find(s, c, o->word[i]);
+        while (lessons_find(s, c, o->word[k]) != l) k++;
+        if (k == i) grade_named(g, how, student, l, true, err, room); /* each once */
+    }
     for (int i = 0; o->all && i < s->catalogue.count; i++)
         grade_named(g, how, student, &s->catalogue.lessons[i], false, err, room);
     if (!g->lessons) {
