@@ -226,6 +226,8 @@ static void a_full_disk_is_nobodys_mistake(void **state)
     set_compiler("echo 'my/it.c:2:1: fatal error: error writing to /tmp/cc.s: No space left on device'; exit 1");
     assert_int_equal(build("int main(void)\n{\n}\n", &d), COMPILE_BROKEN);
     assert_non_null(strstr(d.message, "No space left on device"));
+    set_compiler("echo 'collect2: fatal error: ld terminated with signal 7 [Bus error]'; exit 1");
+    assert_int_equal(build("int main(void)\n{\n}\n", &d), COMPILE_BROKEN);
     unsetenv("CC");
     assert_int_equal(build("#error No space left on device\nint main(void)\n{\n}\n", &d), COMPILE_REFUSED);
     assert_int_equal(d.line, 1);

@@ -78,7 +78,9 @@ static bool prepare(const compile_options *o, diagnosis *d)
 static const char *trouble_of_machine(const char *output)
 {
     static const char *const words[] = {"No space left on device", "Cannot allocate memory", "Too many open files",
-                                        "Disk quota exceeded", "Input/output error"};
+                                        "Disk quota exceeded", "Input/output error",
+                                        /* a part of it was killed: on some full disks by a bus error */
+                                        "terminated program", "terminated with signal", "due to signal"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(output, words[i])) return words[i];
     return NULL;
@@ -95,7 +97,7 @@ static bool exceeds_limit(const child_result *r, const child_limits *l, diagnosi
     if (r->end == CHILD_MEMORY) snprintf(words, sizeof words, "took more than %zu MiB of memory", memory >> 20);
     if (r->end == CHILD_OUTPUT) snprintf(words, sizeof words, "printed more messages than anybody can read");
     if (r->end == CHILD_FORKS) snprintf(words, sizeof words, "started too many processes");
-    if (r->end == CHILD_EXITED && r->code && strstr(r->output, "File size limit exceeded signal"))
+    if (r->end == CHILD_EXITED && r->code && strstr(r->output, "File size limit exceeded"))
         snprintf(words, sizeof words, "wrote a file that is too large");
     if (!*words) return false;
     *d = (diagnosis){0};
@@ -119,7 +121,7 @@ static compile_end conclude(const compile_options *o, const child_result *r, con
     if (r->end == CHILD_EXITED) {
         if (!trouble) return diagnose(d, o->name, source, r->output, header), COMPILE_REFUSED;
         return broken(d, "the compiler could not build", o->name, trouble,
-                      "free space on the disks of my/ and of temporary files, then grade again");
+                      "free space on the disks of my/ and of temporary files, or memory, then grade again");
     }
     char words[256], hint[256];
     child_describe(r, &none, words, sizeof words, hint, sizeof hint);
