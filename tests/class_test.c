@@ -7,70 +7,24 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "alike.h"
+#include "class_folder.h"
 #include "class_rows.h"
-#include "learner_folder.h"
 #include "student_seed.h"
 
-#define ONE "01-where-am-i"
-#define TWO "02-to-returns"
-
-static char folder[PATH_ROOM]; /* of the class */
-
-/* DIR/STUDENT/ID.c: a file of the lesson, or this text. */
-static void hand_in(const char *student, const char *id, const char *text)
+/* Is there a total with these points, this total and this end? Its event is the number of what was graded. */
+static bool has_total(const char *rows, const char *student, const char *id, const char *points, const char *of_end)
 {
-    char path[PATH_ROOM], from[PATH_ROOM];
-    size_t size = 0;
-    snprintf(path, sizeof path, "%.2000s/%s", folder, student);
-    assert_true(folder_make(path));
-    snprintf(path, sizeof path, "%.2000s/%s/%s.c", folder, student, id);
-    snprintf(from, sizeof from, "lessons/%s/%.200s", id, text);
-    char *file = file_read(from, &size);
-    assert_true(file_write(path, file ? file : text, file ? size : strlen(text)));
-    free(file);
-}
-
-static void new_class(const char *name)
-{
-    snprintf(folder, sizeof folder, "%s/%s", learner_folder, name);
-    assert_true(folder_make(folder));
-}
-
-/* Files and folders in a folder. */
-static int entries_of(const char *path)
-{
-    int n = 0;
-    DIR *dir = opendir(path);
-    assert_non_null(dir);
-    for (const struct dirent *e; (e = readdir(dir));) n += e->d_name[0] != '.';
-    closedir(dir);
-    return n;
-}
-
-static void expect(const char *arguments, int status, const char *part)
-{
-    char command[PATH_ROOM * 2], *printed;
-    snprintf(command, sizeof command, "grade-class %s %s", folder, arguments);
-    int got = run_ferry(command, &printed);
-    if (got != status || !strstr(printed, part))
-        fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", command, got, status, part, printed);
-    free(printed);
-}
-
-static char *table(const char *name)
-{
-    char path[PATH_ROOM];
-    snprintf(path, sizeof path, "%s/%s", learner_folder, name);
-    char *text = file_read(path, NULL);
-    assert_non_null(text);
-    return text;
+    char begin[128], number[16], end[64];
+    snprintf(begin, sizeof begin, "\n%s,%s,total,%s,", student, id, points);
+    const char *row = strstr(rows, begin);
+    if (!row || sscanf(row + strlen(begin), "%9[0-9],%63[^\n]", number, end) != 2) return false;
+    return !strcmp(end, of_end);
 }
 
 static void a_class_is_graded_into_a_table(void **state)
@@ -90,7 +44,7 @@ static void a_class_is_graded_into_a_table(void **state)
              learner_folder);
     expect(out, 0, "7 students, 14 submissions graded, 2 passed");
     char *rows = table("first.csv");
-    assert_non_null(strstr(rows, "\nada," ONE ",total,9,,9,passed\n"));
+    assert_true(has_total(rows, "ada", ONE, "9", "9,passed"));
     assert_non_null(strstr(rows, "\nbob," ONE ",ran-on-the-card,0,19,1,\"mat1 was never copied to the card: "));
     assert_non_null(strstr(rows, "\ncyd," ONE ",ran,0,,0,"));
     assert_non_null(strstr(rows, "\n\"dan, \"\"d\"\"\"," ONE ",ran,0,,0,the program was still running after 2 s"));
@@ -119,12 +73,17 @@ static void points_come_from_one_file(void **state)
     expect(out, 0, "1 students");
     char *rows = table("worth.csv");
     assert_non_null(strstr(rows, ONE ",right-numbers,2.5,"));
-    assert_non_null(strstr(rows, ONE ",total,2.5,,6.5,failed\n"));
+    assert_true(has_total(rows, "ada", ONE, "2.5", "6.5,failed"));
     free(rows);
     assert_true(file_write(path, "{\"" ONE "\": {\"answered\": \"all\"}}", 38));
     expect(out, 1, "\"answered\" must be");
     assert_true(file_write(path, "[]", 2));
     expect(out, 1, "is not a JSON object of lessons");
+    static const char wrong_check[] = "{\"" ONE "\": {\"right-number\": 1}}", wrong_lesson[] = "{\"01-where\": {}}";
+    assert_true(file_write(path, wrong_check, sizeof wrong_check - 1));
+    expect(out, 1, "points.json: " ONE " has no check \"right-number\"; it has same-device, answered, right-numbers");
+    assert_true(file_write(path, wrong_lesson, sizeof wrong_lesson - 1));
+    expect(out, 1, "points.json: there is no lesson \"01-where\"");
 }
 
 static void what_was_graded_is_kept_and_the_rest_goes_on(void **state)
@@ -142,7 +101,7 @@ static void what_was_graded_is_kept_and_the_rest_goes_on(void **state)
     expect(out, 0, "again.csv has results already");
     char *rows = table("again.csv");
     assert_non_null(strstr(rows, "\nada," ONE ",total,77,,99,by hand\nbob," ONE ",same-device,1,,1,\n"));
-    assert_non_null(strstr(rows, "\nbob," ONE ",total,9,,9,passed\n"));
+    assert_true(has_total(rows, "bob", ONE, "9", "9,passed"));
     free(rows);
     assert_true(file_write(path, "name,mark\nada,3\n", 16));
     expect(out, 1, "record 1 is not of a class");
@@ -203,8 +162,27 @@ static void shards_join_into_the_whole_table(void **state)
     char *a = table("whole.csv"), *b = table("joined.csv");
     assert_string_equal(a, b);
     free(a), free(b);
+    char *printed;
+    snprintf(command, sizeof command, "join-class %s/shard1.csv %s/./shard1.csv", learner_folder, learner_folder);
+    assert_int_equal(run_ferry(command, &printed), 1);
+    assert_non_null(strstr(printed, "shard1.csv is one of the tables to join, and would be lost"));
+    free(printed);
     expect("--shard 3/2", 2, "--shard '3/2' must be like 2/8");
     expect("--jobs 0", 2, "invalid value");
+}
+
+static void a_join_tells_what_is_in_no_table(void **state)
+{
+    (void)state;
+    char path[PATH_ROOM], command[PATH_ROOM * 2], *printed;
+    static const char part[] = "student,lesson,check,points,event,of,message\nada," ONE ",total,1,,9,failed\nada," TWO
+                               ",total,1,,9,failed\nbob," TWO ",total,1,,9,failed\n";
+    snprintf(path, sizeof path, "%s/gap.csv", learner_folder);
+    assert_true(file_write(path, part, sizeof part - 1));
+    snprintf(command, sizeof command, "join-class %s/gaps.csv %s", learner_folder, path);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_non_null(strstr(printed, "1 of the 4 submissions of 2 students for 2 lessons are in none of these tables"));
+    free(printed);
 }
 
 static void write_secret(const char *path, const char *text)
@@ -351,6 +329,27 @@ static void programs_are_alike_whatever_their_names(void **state)
     assert_string_not_equal(b, d);
     free(a), free(b), free(c), free(d);
 
+    static const char plain[] =
+        "#include <ferry.h>\nint main(void) { if (x) fy_print(x); for (;;) { fy_add(x, y); y = x; } "
+        "fy_tensor *m[2][1] = {{x}, {y}}; }";
+    static const char *const padded[] = {"int unused;;", "if (x) { fy_print(x); };",
+                                         "for (;;) {; long n = 5; fy_add(x, y); y = x;;",
+                                         "{ fy_tensor *m[2][1] = {{x}, {y}}; } }"};
+    char much[512];
+    snprintf(much, sizeof much, "#include <ferry.h>\n%s int main(void) { {} %s %s } %s", padded[0], padded[1],
+             padded[2], padded[3]);
+    a = alike_form(plain), b = alike_form(much), c = alike_form("int f(void) { if (x) { if (y) g(); } else h(); }"),
+    d = alike_form("int f(void) { if (x) if (y) g(); else h(); }");
+    assert_string_equal(a, b);
+    assert_string_not_equal(c, d);
+    free(a), free(b), free(c), free(d);
+    a = alike_form("int main(void) { for (;;) x(); }"), b = alike_form("int main(void) { for (;) x(); }"),
+    c = alike_form("int main(void) { int used; f(used); { a(); b(); } }"),
+    d = alike_form("int main(void) { f(used); { a(); } b(); }");
+    assert_string_not_equal(a, b);
+    assert_string_not_equal(c, d);
+    free(a), free(b), free(c), free(d);
+
     new_class("alike");
     hand_in("ada", TWO, "wrong_twice.c");
     char *copy = file_read("lessons/" TWO "/wrong_twice.c", NULL), *body = strstr(copy, "#include"), text[4096];
@@ -390,7 +389,7 @@ static void a_starter_that_nobody_touched_earns_nothing(void **state)
     char *rows = table("untouched.csv");
     assert_non_null(strstr(rows, "ada," TWO ",changed,0,,0,\"the program is the starter, comments and names"));
     assert_non_null(strstr(rows, "ada," TWO ",right-numbers,0,"));
-    assert_non_null(strstr(rows, "ada," TWO ",total,0,,10,failed\n"));
+    assert_true(has_total(rows, "ada", TWO, "0", "10,failed"));
     assert_null(strstr(rows, "bob," TWO ",changed"));
     assert_non_null(strstr(rows, "bob," TWO ",right-numbers,1,"));
     free(rows);
@@ -441,14 +440,7 @@ static void ending_a_class_ends_its_workers(void **state)
     snprintf(csv, sizeof csv, "%s/ended.csv", learner_folder);
     assert_true(folder_make(scratch));
     assert_int_equal(chmod(learner_folder, 0711), 0); /* the submissions' users pass through */
-    pid_t pid = fork();
-    if (pid == 0) {
-        setenv("TMPDIR", scratch, 1);
-        assert_non_null(freopen("/dev/null", "w", stdout));
-        assert_non_null(freopen("/dev/null", "w", stderr));
-        execl(ferry_command, "ferry", "grade-class", folder, "--csv", csv, "--jobs", "2", (char *)NULL);
-        _exit(127);
-    }
+    pid_t pid = start_class(scratch, csv);
     int status = 0;
     while (entries_of(scratch) == 0 && waitpid(pid, &status, WNOHANG) == 0) usleep(10000);
     usleep(300000); /* a program runs */
@@ -464,6 +456,38 @@ static void ending_a_class_ends_its_workers(void **state)
     rows = table("ended.csv"); /* no worker goes on */
     assert_string_equal(rows, class_header);
     free(rows);
+}
+
+static void a_table_that_is_stale_says_so(void **state)
+{
+    (void)state;
+    new_class("stale");
+    hand_in("ada", ONE, "solution.c");
+    hand_in("bob", ONE, "int main(");
+    hand_in("cyd", TWO, "int main(");
+    char out[PATH_ROOM + 64], with[PATH_ROOM * 3], path[PATH_ROOM], *printed, command[PATH_ROOM * 3];
+    snprintf(out, sizeof out, "--csv %s/stale.csv", learner_folder);
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    expect(out, 0, "6 submissions graded, 1 passed");
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_null(strstr(printed, "not graded again"));
+    assert_null(strstr(printed, "graded with"));
+    free(printed);
+    hand_in("bob", ONE, "solution.c");
+    hand_in("ada", TWO, "int main("); /* late */
+    expect(out, 0,
+           "2 submissions have changed since they were graded, and are not graded again: ada's " TWO ", bob's " ONE
+           "; to grade anew, remove the rows from ");
+    snprintf(path, sizeof path, "%s/stale-secret", learner_folder);
+    write_secret(path, "a secret of the teacher");
+    snprintf(with, sizeof with, "%s --secret %s", out, path);
+    expect(with, 0, "6 submissions were graded with another --secret, and keep their results: ada's " ONE);
+    snprintf(path, sizeof path, "%s/stale.json", learner_folder);
+    static const char points[] = "{\"" TWO "\": {\"right-numbers\": 1}}";
+    assert_true(file_write(path, points, sizeof points - 1));
+    snprintf(with, sizeof with, "%s --points %s", out, path);
+    expect(with, 0, "6 submissions were graded with other points, and keep them: ada's " ONE);
+    expect(out, 0, "6 submissions graded, 1 passed");
 }
 
 static void what_is_no_class_is_refused(void **state)
@@ -486,6 +510,7 @@ int main(void)
         cmocka_unit_test(what_was_graded_is_kept_and_the_rest_goes_on),
         cmocka_unit_test(a_killed_run_goes_on_where_it_stopped),
         cmocka_unit_test(shards_join_into_the_whole_table),
+        cmocka_unit_test(a_join_tells_what_is_in_no_table),
         cmocka_unit_test(seeds_are_each_students_own),
         cmocka_unit_test(siphash_is_the_published_one),
         cmocka_unit_test(submissions_run_as_another_user_where_possible),
@@ -498,6 +523,7 @@ int main(void)
         cmocka_unit_test(a_table_has_one_writer),
         cmocka_unit_test(a_table_damaged_by_hand_is_refused),
         cmocka_unit_test(ending_a_class_ends_its_workers),
+        cmocka_unit_test(a_table_that_is_stale_says_so),
         cmocka_unit_test(what_is_no_class_is_refused),
     };
     return cmocka_run_group_tests_name("class", tests, make_learner_folder, remove_learner_folder);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compile.h"
@@ -42,14 +43,27 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-static compile_end build(const char *text, diagnosis *d)
+static compile_end build_within(const char *text, child_limits limits, diagnosis *d)
 {
     char file[PATH_ROOM + 16], program[PATH_ROOM + 16];
     snprintf(file, sizeof file, "%s/it.c", where.my);
     snprintf(program, sizeof program, "%s/it", where.made);
     assert_true(file_write(file, text, strlen(text)));
-    compile_options o = {.home = &where, .name = "my/it.c", .program = program, .stop_fd = -1};
+    compile_options o = {.home = &where, .name = "my/it.c", .program = program, .stop_fd = -1, .limits = limits};
     return compile(&o, d);
+}
+
+static compile_end build(const char *text, diagnosis *d) { return build_within(text, (child_limits){0}, d); }
+
+/* A compiler that does this. */
+static void set_compiler(const char *script)
+{
+    char path[128], text[512];
+    snprintf(path, sizeof path, "%s/own-cc", folder);
+    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+    assert_true(file_write(path, text, strlen(text)));
+    assert_int_equal(chmod(path, 0755), 0);
+    setenv("CC", path, 1);
 }
 
 /* ---- the fixtures -------------------------------------------------------------------------------- */
@@ -186,6 +200,39 @@ static void the_proofreader_names_the_block_that_stays_open(void **state)
     assert_int_equal(f.line, 3);
 }
 
+static void a_file_that_exhausts_the_compiler_is_refused(void **state)
+{
+    (void)state;
+    diagnosis d;
+    static const char grows[] = "#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(A(A(A(A(x)))))))\n"
+                                "int main(void) { B(B(;)) }\n";
+    assert_int_equal(build_within(grows, (child_limits){.memory = (size_t)100 << 20}, &d), COMPILE_REFUSED);
+    assert_non_null(strstr(d.message, "the compiler took more than 100 MiB of memory and was stopped"));
+    set_compiler("sleep 60");
+    assert_int_equal(build_within("int main(void) { }", (child_limits){.seconds = 0.3}, &d), COMPILE_REFUSED);
+    assert_non_null(strstr(d.message, "the compiler was still running after 0.3 s and was stopped"));
+    set_compiler("yes");
+    assert_int_equal(build_within("int main(void) { }", (child_limits){.output = 1 << 20}, &d), COMPILE_REFUSED);
+    unsetenv("CC");
+    static const char huge[] = "char a[30000000] = {1};\nint main(void) { return a[0]; }\n";
+    assert_int_equal(build_within(huge, (child_limits){.file = 10 << 20}, &d), COMPILE_REFUSED);
+    assert_non_null(strstr(d.message, "the compiler wrote a file that is too large"));
+}
+
+static void a_full_disk_is_nobodys_mistake(void **state)
+{
+    (void)state;
+    diagnosis d;
+    set_compiler("echo 'my/it.c:2:1: fatal error: error writing to /tmp/cc.s: No space left on device'; exit 1");
+    assert_int_equal(build("int main(void)\n{\n}\n", &d), COMPILE_BROKEN);
+    assert_non_null(strstr(d.message, "No space left on device"));
+    set_compiler("echo 'collect2: fatal error: ld terminated with signal 7 [Bus error]'; exit 1");
+    assert_int_equal(build("int main(void)\n{\n}\n", &d), COMPILE_BROKEN);
+    unsetenv("CC");
+    assert_int_equal(build("#error No space left on device\nint main(void)\n{\n}\n", &d), COMPILE_REFUSED);
+    assert_int_equal(d.line, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +243,8 @@ int main(void)
         cmocka_unit_test(a_missing_compiler_is_named),
         cmocka_unit_test(the_proofreader_accepts_good_code),
         cmocka_unit_test(the_proofreader_names_the_block_that_stays_open),
+        cmocka_unit_test(a_file_that_exhausts_the_compiler_is_refused),
+        cmocka_unit_test(a_full_disk_is_nobodys_mistake),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -230,7 +230,8 @@ static void a_class_is_graded_by_own_checks(void **state)
     expect(command, 0, "1 students, 1 submissions graded, 1 passed");
     snprintf(file, sizeof file, "%s/class.csv", learner_folder);
     text = file_read(file, NULL);
-    assert_non_null(strstr(text, "ada," ID ",total,3,,3,passed\n"));
+    assert_non_null(strstr(text, "ada," ID ",total,3,"));
+    assert_non_null(strstr(text, ",3,passed\n"));
     free(text);
     char *was = change("check.c", "judge(grading *g)", "judge(gradin *g)");
     expect(command, 1, "ferry: " ID "/check.c does not compile:");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "program_tokens.h"
 #include "text.h"
 
 /* ---- the form of a program ------------------------------------------------------------------------------------ */
@@ -18,19 +19,6 @@ typedef struct names { /* of variables, in their order */
     size_t size[MOST_NAMES];
     int count;
 } names;
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* Where a comment, a text or a character that begins here ends; NULL: none begins. */
-static const char *end_of_quoted(const char *p)
-{
-    const char *end = NULL;
-    if (p[0] == '/' && p[1] == '/') return p + strcspn(p, "\n");
-    if (p[0] == '/' && p[1] == '*') return (end = strstr(p + 2, "*/")) ? end + 2 : p + strlen(p);
-    if (*p != '"' && *p != '\'') return NULL;
-    for (end = p + 1; *end && *end != *p && *end != '\n'; end++) end += end[0] == '\\' && end[1];
-    return *end ? end + 1 : end;
-}
 
 /* Names that say what a program does: of calls, of types and keywords, of Ferry, and of options behind a dot. */
 static bool is_meaningful(const char *word, size_t size, char before, const char *after)
@@ -63,18 +51,15 @@ char *alike_form(const char *program)
 {
     fy_text form = {0};
     names seen = {.count = 0};
-    char before = ' ';
-    for (const char *p = program, *end; *p; p = end) {
-        size_t size = 0;
-        while (is_word(p[size])) size++;
-        end = size ? p + size : end_of_quoted(p);
-        if (size) add_word(&form, &seen, p, size, before);
-        else if (end && *p != '/') fy_text_add(&form, p, (size_t)(end - p));
-        else if (!end && !isspace((unsigned char)*p)) fy_text_add(&form, p, 1);
-        if (!end) end = p + 1;
-        if (!isspace((unsigned char)*p)) before = *p;
+    program_tokens tokens = program_tokens_of(program);
+    for (int i = 0; i < tokens.count; i++) {
+        const token *t = &tokens.list[i];
+        char before = i > 0 ? t[-1].at[t[-1].size - 1] : ' ';
+        if (t->is_word) add_word(&form, &seen, t->at, t->size, before);
+        else fy_text_add(&form, t->at, t->size);
     }
     fy_text_add(&form, "", 1);
+    free(tokens.list);
     if (form.lost) memory_fail("the summary");
     return form.data;
 }
@@ -117,7 +102,7 @@ static void print_group(FILE *to, const submissions *all, forms *f, int first, c
     if (shown) fprintf(to, "  %s%s:", l->id, as);
     for (int i = first; i < all->count; i++) {
         if (!f->of[i] || all->list[i].lesson != l || strcmp(f->of[i], form) != 0) continue;
-        if (shown && n < MOST_SHOWN) fprintf(to, "%s %s", n ? "," : "", all->list[i].student);
+        if (shown && n < MOST_SHOWN) fprintf(to, "%s %s", n ? "," : "", all->list[i].name);
         n++;
         if (i == first) continue; /* the form itself may be of the first */
         free(f->of[i]);

@@ -6,7 +6,8 @@
 
 #include "submissions.h"
 
-/* The program without comments and spaces, its variables numbered in their order. The caller frees it. */
+/* The program without comments, spaces and what changes nothing (program_tokens.h), its variables numbered in their
+ * order. The caller frees it. */
 char *alike_form(const char *program);
 /* Is the program the starter of its lesson, in that form? */
 bool alike_is_starter(const home *h, const submission *s);

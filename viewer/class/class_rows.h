@@ -2,7 +2,8 @@
  *
  *     student,lesson,check,points,event,of,message
  *
- * The rows of a submission are written at once and end in one whose check is "total"; a file that a killed run has left
+ * The rows of a submission are written at once and end in one whose check is "total", and whose event is none but a
+ * number that tells what was graded (stale_rows.h); a file that a killed run has left
  * goes on where it stopped. Files of several shards join by appending: a second header is left out when they are read. */
 #ifndef FERRY_CLASS_ROWS_H
 #define FERRY_CLASS_ROWS_H

@@ -16,4 +16,10 @@ class_users class_users_find(void);
 /* The id for one of the jobs that run at once, from 0 on; 0: the caller's. */
 unsigned class_user(const class_users *u, int job);
 
+typedef enum class_access { CLASS_CLOSED, CLASS_READABLE, CLASS_WRITABLE } class_access;
+
+/* What these users may do with any of the files or their folders, which is the most that one may. For the caller's own
+ * programs CLASS_WRITABLE. */
+class_access class_users_access(const class_users *u, const char *const *files, int count);
+
 #endif

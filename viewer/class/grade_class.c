@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@
 
 #include "alike.h"
 #include "memory.h"
+#include "scratch.h"
+#include "stale_rows.h"
+#include "student_name.h"
 
 const char starter_earns_nothing[] =
     "the program is the starter, comments and names of variables aside: it earns nothing";
@@ -42,9 +46,12 @@ double check_points(const points_table *p, const lesson *l, const outcome *out, 
 }
 
 /* The rows of one submission that was judged; the last is "total". predicted: points for predictions. */
-static void submission_rows(fy_text *to, const char *student, const lesson *l, const points_table *p,
-                            const outcome *out, double predicted)
+static void submission_rows(fy_text *to, const class_options *o, const submission *s, const outcome *out,
+                            double predicted)
 {
+    const char *student = s->name;
+    const lesson *l = s->lesson;
+    const points_table *p = o->points;
     double sum = predicted, total = points_total(p, l->id);
     int n = out->graded ? out->verdict.checks : 0;
     if (out->untouched) class_row_add(to, student, l->id, "changed", 0, 0, -1, starter_earns_nothing);
@@ -58,15 +65,20 @@ static void submission_rows(fy_text *to, const char *student, const lesson *l, c
     bool stopped = n && out->end != RUN_PASSED && strcmp(out->message, verdict_message(&out->verdict)) != 0;
     if (!n || !held || stopped)
         class_row_add(to, student, l->id, held ? "ran" : "other-inputs", 0, 0, out->seq, out->message);
-    class_row_add(to, student, l->id, "total", sum, total, -1, out->end == RUN_PASSED ? "passed" : "failed");
+    class_row_add(to, student, l->id, "total", sum, total, submission_fingerprint(&o->secret, s),
+                  out->end == RUN_PASSED ? "passed" : "failed");
 }
 
 /* ---- one submission ----------------------------------------------------------------------------------------- */
 
-/* Makes FOLDER/my/ID.c, a copy, with the headers beside it; and the folders of the build. */
-static bool lay_out(const class_options *o, const submission *s, const char *folder, home *h)
+/* It is the user's alone: other submissions may not look into it. */
+static bool give_to(unsigned user, const char *path) { return chown(path, user, user) == 0 && chmod(path, 0700) == 0; }
+
+/* Makes FOLDER/my/ID.c, a copy, with the headers beside it; the folders of the build; and FOLDER/tmp, for the temporary
+ * files of compiler and program. */
+static bool lay_out(const class_options *o, const submission *s, const char *folder, const char *temporary, home *h)
 {
-    char command_path[PATH_ROOM];
+    char file[PATH_ROOM];
     size_t size;
     *h = *o->home;
     h->made_apart = false;
@@ -74,19 +86,43 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     snprintf(h->my, sizeof h->my, "%.2900s/my", folder);
     snprintf(h->made, sizeof h->made, "%.2900s/made", folder);
     char *text = file_read(s->path, &size);
-    snprintf(command_path, sizeof command_path, "%.2900s/%s.c", h->my, s->lesson->id);
-    bool ok = text && folder_make(h->my) && folder_make(h->made) && file_write(command_path, text, size);
+    snprintf(file, sizeof file, "%.2900s/%s.c", h->my, s->lesson->id);
+    bool ok = text && folder_make(h->my) && folder_make(h->made) && folder_make(temporary) &&
+              file_write(file, text, size) && chmod(file, 0644) == 0;
     free(text);
     unsigned user = class_user(&o->users, o->job);
-    if (ok && user) /* other submissions may not look into it */
-        ok = chmod(folder, 0711) == 0 && chown(h->my, user, user) == 0 && chown(h->made, user, user) == 0 &&
-             chmod(h->my, 0700) == 0 && chmod(h->made, 0700) == 0;
+    if (ok && user)
+        ok = chmod(folder, 0711) == 0 && give_to(user, h->my) && give_to(user, h->made) && give_to(user, temporary);
     return ok;
+}
+
+enum { MOST_LEFT = 64 << 20 }; /* bytes of files that a submission may leave; one that learns writes a few KiB */
+
+static long long blocks_left; /* of the folder that nftw walks; a worker has one thread */
+
+static int add_blocks(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)path, (void)type, (void)at;
+    blocks_left += (long long)st->st_blocks;
+    return 0;
+}
+
+/* Where the disk was full, and its own files are why, that is its result. Others, which it hit, have none. */
+static void blame_for_full_disk(const char *folder, outcome *out)
+{
+    if (out->end != RUN_ENVIRONMENT_ERROR || out->ran) return;
+    blocks_left = 0;
+    nftw(folder, add_blocks, 16, FTW_PHYS);
+    if (blocks_left * 512 < MOST_LEFT) return;
+    out->end = RUN_FAILED;
+    snprintf(out->message, sizeof out->message, "the program filled the disk: it left files of %lld MiB",
+             blocks_left >> 11);
+    snprintf(out->hint, sizeof out->hint, "look for a write in a loop that never ends");
 }
 
 bool submission_run(const class_options *o, const submission *s, outcome *out, char *err, size_t room)
 {
-    char folder[PATH_ROOM];
+    char folder[PATH_ROOM], temporary[PATH_ROOM];
     home h;
     run_options how = {.home = &h,
                        .lesson = s->lesson,
@@ -95,12 +131,17 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
                        .seed = student_seed(&o->secret, s->student, s->lesson->id, 1),
                        .second_seed = student_seed(&o->secret, s->student, s->lesson->id, 2),
                        .limits = {.seconds = o->seconds},
+                       .temporary = temporary,
                        .as_user = class_user(&o->users, o->job),
                        .stop_fd = -1};
     snprintf(folder, sizeof folder, "%.2900s/%d", o->scratch, o->job);
-    bool ready = folder_make(folder) && lay_out(o, s, folder, &h);
-    if (ready) run(&how, out), out->untouched = alike_is_starter(o->home, s);
-    else snprintf(err, room, "cannot copy %.900s into %.900s: %s", s->path, folder, strerror(errno));
+    snprintf(temporary, sizeof temporary, "%.2900s/tmp", folder);
+    bool ready = folder_make(folder) && lay_out(o, s, folder, temporary, &h);
+    if (ready) {
+        run(&how, out);
+        out->untouched = alike_is_starter(o->home, s);
+        blame_for_full_disk(folder, out);
+    } else snprintf(err, room, "cannot copy %.900s into %.900s: %s", s->path, folder, strerror(errno));
     folder_remove(folder);
     return ready;
 }
@@ -115,8 +156,9 @@ static void add_reason(fy_text *rows, const class_options *o, const submission *
                        double predicted)
 {
     const char *id = s->lesson->id;
-    class_row_add(rows, s->student, id, check, 0, 0, -1, why);
-    class_row_add(rows, s->student, id, "total", predicted, points_total(o->points, id), -1, "failed");
+    class_row_add(rows, s->name, id, check, 0, 0, -1, why);
+    class_row_add(rows, s->name, id, "total", predicted, points_total(o->points, id),
+                  submission_fingerprint(&o->secret, s), "failed");
 }
 
 /* The rows of a submission; false, with the reason in err, if the machine failed: then there are none. */
@@ -127,7 +169,7 @@ static bool grade_one(const class_options *o, const submission *s, fy_text *rows
     if (!submission_predictions(o, s, &all, err, room)) return false;
     for (int i = 0; i < all.count; i++) {
         const prediction *p = &all.list[i];
-        class_row_add(rows, s->student, s->lesson->id, p->check, p->points, p->of, -1, p->message);
+        class_row_add(rows, s->name, s->lesson->id, p->check, p->points, p->of, -1, p->message);
     }
     if (!s->path || *s->refused) {
         add_reason(rows, o, s, "submitted", *s->refused ? s->refused : "no file was handed in", all.points);
@@ -135,7 +177,7 @@ static bool grade_one(const class_options *o, const submission *s, fy_text *rows
     }
     if (!submission_run(o, s, &out, err, room)) return false;
     bool judged = out.ran || out.end != RUN_ENVIRONMENT_ERROR;
-    if (judged) submission_rows(rows, s->student, s->lesson, o->points, &out, all.points);
+    if (judged) submission_rows(rows, o, s, &out, all.points);
     else snprintf(err, room, "%.600s; %.500s", out.message, out.hint);
     outcome_free(&out);
     return judged;
@@ -160,8 +202,9 @@ static bool append(int fd, const fy_text *rows)
 
 static void note_undone(work *w, const submission *s, const char *why)
 {
-    if (atomic_fetch_add(&w->undone, 1) == 0)
-        snprintf(w->why, sizeof w->why, "%.200s's %s: %.900s", s->student, s->lesson->id, why);
+    if (atomic_fetch_add(&w->undone, 1) != 0) return;
+    snprintf(w->why, sizeof w->why, "%.200s's %s: %.900s", s->name, s->lesson->id, why);
+    make_printable(w->why); /* it may have the compiler's words, with a student's in them */
 }
 
 static _Noreturn void work_on(const class_options *o, const submissions *all, const int *left, int count, work *w,
@@ -282,14 +325,15 @@ bool grade_class(const class_options *o, const submissions *all, class_rows *don
     class_options how = *o;
     how.scratch = scratch;
     for (int i = 0; i < all->count; i++)
-        if (!class_rows_have(done, all->list[i].student, all->list[i].lesson->id)) left[count++] = i;
-    bool ok = folder_temporary("ferry-class", scratch) && chmod(scratch, 0711) == 0;
+        if (!class_rows_have(done, all->list[i].name, all->list[i].lesson->id)) left[count++] = i;
+    int held = scratch_make(scratch);
+    bool ok = held >= 0;
     if (!ok)
         snprintf(err, room, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
                  strerror(errno));
     catch_endings();
     ok = ok && grade_rest(&how, all, left, count, done, err, room);
-    folder_remove(scratch);
+    if (held >= 0) scratch_remove(scratch, held);
     free(left);
     return ok;
 }
@@ -300,11 +344,24 @@ void class_protections(const class_options *o, char *out, size_t room)
 {
     child_limits l = child_default_limits();
     double seconds = o->seconds > 0 ? o->seconds : l.seconds;
-    const char *user = !o->users.first ? "as you: only root can run them as other users"
-                       : o->users.apart
-                           ? "as a user of its own, who cannot gain rights or reach another submission"
-                           : "as another user (nobody), who cannot gain rights; those that run at once share it";
+    const char *user =
+        !o->users.first  ? "as you: only root can run them as other users, so it can read and change what you can"
+        : o->users.apart ? "as a user of its own, who cannot gain rights or reach the run of another submission"
+                         : "as another user (nobody), who cannot gain rights; those that run at once share it";
     const char *network = o->users.first && child_can_unplug() ? "without network" : "with network";
     snprintf(out, room, "each program has %g s, %zu MiB, %d processes; it runs %s, %s", seconds, l.memory >> 20,
              l.processes, user, network);
+}
+
+void class_openness(const class_options *o, const submissions *all, const char *folder, char *out, size_t room)
+{
+    const char **files = memory_zeroed((size_t)all->count + 1, sizeof *files, "the submissions");
+    for (int i = 0; i < all->count; i++) files[i] = all->list[i].path ? all->list[i].path : all->list[i].sheet;
+    class_access is = o->users.first ? class_users_access(&o->users, files, all->count) : CLASS_CLOSED;
+    *out = '\0';
+    if (is != CLASS_CLOSED)
+        snprintf(out, room,
+                 "open: programs that are graded can read%s the files of others in %.900s; close it: chmod 700 %.900s",
+                 is == CLASS_WRITABLE ? " and change" : "", folder, folder);
+    free(files);
 }

@@ -22,6 +22,8 @@ typedef struct class_options {
 
 /* "10 s, 2048 MiB, 64 processes; each as a user of its own; without network": what holds a submission here. */
 void class_protections(const class_options *o, char *out, size_t room);
+/* What programs can do with the others' files in this folder, and how to prevent it; "": nothing. */
+void class_openness(const class_options *o, const submissions *all, const char *folder, char *out, size_t room);
 
 /* Grades those that `done` does not have; each submission's rows are appended to the CSV file when it is graded. A
  * submission that brings its process down gets the row of an error, and the rest goes on. False, with the reason in

@@ -9,6 +9,7 @@
 
 #include "memory.h"
 #include "run.h"
+#include "student_name.h"
 
 static const char before_questions[] = "/* Lesson ", before_answer[] = "answer:";
 
@@ -30,7 +31,9 @@ static char *sheet_text(const home *h, const lesson *l, const class_secret *secr
     char *example = example_text(h, l, &v, err, room);
     if (!example) return NULL;
     fy_text_str(&sheet, example);
-    fy_text_printf(&sheet, "\n%s%s: predictions of %s.\n *\n", before_questions, l->id, student);
+    char *name = student_name(student);
+    fy_text_printf(&sheet, "\n%s%s: predictions of %s.\n *\n", before_questions, l->id, name);
+    free(name);
     fy_text_str(&sheet,
                 " * Read the program above, which is yours alone. Before it runs, write each answer behind its\n"
                 " * colon. A wrong guess teaches, too. ");

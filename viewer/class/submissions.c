@@ -11,6 +11,7 @@
 
 #include "memory.h"
 #include "prediction_sheet.h"
+#include "student_name.h"
 
 static bool is_student(const struct dirent *e, const char *folder)
 {
@@ -83,6 +84,7 @@ static void refuse_large(submission *s)
 submission submission_of(const char *folder, const char *student, const lesson *l)
 {
     submission s = {.student = memory_copy(student, "a submission"),
+                    .name = student_name(student),
                     .lesson = l,
                     .path = submission_file(folder, l, ".c"),
                     .sheet = sheet_in(folder, l)};
@@ -90,7 +92,7 @@ submission submission_of(const char *folder, const char *student, const lesson *
     return s;
 }
 
-void submission_free(submission *s) { free(s->student), free(s->path), free(s->sheet); }
+void submission_free(submission *s) { free(s->student), free(s->name), free(s->path), free(s->sheet); }
 
 /* Anything of a lesson: a program, or a sheet with answers. */
 static bool has_handed_in(const char *folder, const char *student, const lesson *l)
@@ -145,15 +147,27 @@ bool submissions_open(submissions *s, const catalogue *c, const char *folder, ch
     return any;
 }
 
-/* Is it a C file whose name is not ID.c or ID.predict.c? */
-static bool is_unclaimed(const catalogue *c, const char *name)
+/* Names that somebody meant as a program: "01.c", "01.cpp", "01.c.txt". */
+static bool looks_like_program(const char *name)
 {
-    size_t size = strlen(name), stem = size;
-    if (size < 3 || *name == '.' || strcmp(name + size - 2, ".c") != 0) return false;
-    stem -= size > 10 && !strcmp(name + size - 10, ".predict.c") ? 10 : 2;
+    static const char *const endings[] = {".c", ".C", ".cc", ".cpp", ".cxx", ".c++", ".c.txt", ".h.txt"};
+    size_t size = strlen(name);
+    for (size_t i = 0; *name != '.' && i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (size > n && !strcmp(name + size - n, endings[i])) return true;
+    }
+    return false;
+}
+
+/* Is it ID.c or ID.predict.c? */
+static bool is_claimed(const catalogue *c, const char *name)
+{
+    size_t size = strlen(name), stem;
+    if (size < 3 || strcmp(name + size - 2, ".c") != 0) return false;
+    stem = size - (size > 10 && !strcmp(name + size - 10, ".predict.c") ? 10 : 2);
     for (int i = 0; i < c->count; i++)
-        if (strlen(c->lessons[i].id) == stem && !strncmp(c->lessons[i].id, name, stem)) return false;
-    return true;
+        if (strlen(c->lessons[i].id) == stem && !strncmp(c->lessons[i].id, name, stem)) return true;
+    return false;
 }
 
 /* The lesson that a name such as 3-Round.c or c1.c begins with the number of; NULL: none. */
@@ -167,28 +181,49 @@ static const lesson *meant_by(const catalogue *c, const char *name)
     return lesson_find(c, number, err, sizeof err);
 }
 
+/* Why this entry of a folder is not graded, in words for the end of its line; NULL: it is, or it is nobody's program. */
+static const char *why_unclaimed(const catalogue *c, const char *path, const char *name, bool in_class, char words[160])
+{
+    struct stat st;
+    const lesson *l = meant_by(c, name);
+    if (*name == '.' || lstat(path, &st) != 0) return NULL;
+    bool is_link = S_ISLNK(st.st_mode), is_folder = is_link && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    bool is_of_class = in_class || !strcmp(name, "my"), is_named = looks_like_program(name) && !S_ISDIR(st.st_mode);
+    if (is_link && is_folder && is_of_class) return " (a link: put the folder itself there)";
+    if (!is_named) return NULL;
+    if (in_class) return " (in nobody's folder)";
+    if (is_link) return " (a link: put the file itself there)";
+    if (is_claimed(c, name)) return NULL;
+    *words = '\0';
+    if (l) snprintf(words, 160, " (meant: %.120s.c?)", l->id);
+    return words;
+}
+
+/* The folder DIR/THEIRS, or DIR itself. before: how many lines there were. */
 static int print_unclaimed_of(FILE *to, const catalogue *c, const char *folder, const char *theirs, int before)
 {
-    char path[PATH_ROOM];
-    int n = 0;
-    snprintf(path, sizeof path, "%.2000s/%.300s", folder, theirs);
-    DIR *dir = opendir(path);
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        if (!is_unclaimed(c, e->d_name)) continue;
-        const lesson *l = meant_by(c, e->d_name);
-        if (before + n++ == 0) fprintf(to, "\nfiles whose name is no lesson's, and that are not graded:\n");
-        fprintf(to, "  %s/%s", theirs, e->d_name);
-        if (l) fprintf(to, " (meant: %s.c?)", l->id);
-        fputc('\n', to);
+    char path[PATH_ROOM], one[PATH_ROOM + 260], words[160];
+    struct dirent **entries = NULL;
+    struct stat st;
+    snprintf(path, sizeof path, "%.2000s%s%.300s", folder, *theirs ? "/" : "", theirs);
+    bool is_link = *theirs && lstat(path, &st) == 0 && S_ISLNK(st.st_mode); /* to another's */
+    int n = 0, count = is_link ? 0 : scandir(path, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        snprintf(one, sizeof one, "%s/%s", path, entries[i]->d_name);
+        const char *why = why_unclaimed(c, one, entries[i]->d_name, !*theirs, words);
+        char *name = student_name(entries[i]->d_name), *who = student_name(theirs);
+        if (why && before + n++ == 0) fprintf(to, "\nfiles that are not graded:\n");
+        if (why) fprintf(to, "  %s%s%s%s\n", who, *who ? "/" : "", name, why);
+        free(name), free(who), free(entries[i]);
     }
-    if (dir) closedir(dir);
+    free(entries);
     return n;
 }
 
 int submissions_print_unclaimed(FILE *to, const catalogue *c, const char *folder)
 {
     char my[320];
-    int students = 0, n = 0;
+    int students = 0, n = print_unclaimed_of(to, c, folder, "", 0);
     char **names = class_students(folder, &students);
     for (int i = 0; i < students; i++) {
         snprintf(my, sizeof my, "%.255s/my", names[i]);

@@ -8,7 +8,8 @@
 #include "lesson.h"
 
 typedef struct submission {
-    char *student; /* the folder's name */
+    char *student; /* the folder's name, on which seeds depend */
+    char *name;    /* the same as text: see student_name.h */
     const lesson *lesson;
     char *path;        /* of the file; NULL: not handed in */
     char *sheet;       /* of the predictions; NULL: not handed in */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alike.h"
@@ -13,6 +14,8 @@
 #include "memory.h"
 #include "own_check.h"
 #include "prediction_sheet.h"
+#include "stale_rows.h"
+#include "student_name.h"
 
 /* ---- handout ---------------------------------------------------------------------------------------------- */
 
@@ -69,6 +72,7 @@ static bool hand_out(const home *h, const lesson *const *lessons, const options 
         snprintf(err, sizeof err, "no student in %.2000s; make a folder for each: mkdir %.900s/ada", folder, folder);
     ok = ok && count;
     if (ok) failed = hand_to_all(h, lessons, &secret, folder, students, count, first, sizeof first);
+    if (failed) make_printable(first);
     if (failed)
         snprintf(err, sizeof err, "%d of them did not get all sheets, the first because: %.2900s", failed, first);
     if (!ok || failed) command_error(err);
@@ -138,13 +142,16 @@ static bool sum_up(const class_options *how, const catalogue *lessons, const sub
 
 static bool grade(const class_options *how, const catalogue *lessons, const submissions *all, const options *o)
 {
-    char err[PATH_ROOM + 256] = "", words[300];
+    char err[PATH_ROOM + 256] = "", words[2048];
     class_rows rows = {0};
     int lock = class_rows_lock(how->csv, err, sizeof err);
     bool ok = lock >= 0 && class_rows_read(&rows, how->csv, err, sizeof err);
     class_protections(how, words, sizeof words);
     printf("%s\n", words);
+    class_openness(how, all, o->word[0], words, sizeof words);
+    if (*words) printf("%s\n", words);
     if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);
+    if (ok) stale_rows_print(stdout, how, &rows, all);
     fflush(stdout);
     bool complete = ok && grade_class(how, all, &rows, err, sizeof err);
     class_rows_free(&rows);
@@ -171,15 +178,14 @@ static bool build_checks(const lesson_env *s, char *err, size_t room)
 
 static bool grade_folder(const lesson_env *s, const options *o, int part, int parts)
 {
-    char err[PATH_ROOM + 256], path[PATH_ROOM];
+    char err[PATH_ROOM + 256];
     submissions all;
-    snprintf(path, sizeof path, "%.3000s/points.json", s->home.lessons);
     class_options how = {.home = &s->home,
                          .seconds = o->seconds,
                          .jobs = o->jobs,
                          .users = class_users_find(),
                          .csv = o->csv ? o->csv : "class.csv"};
-    how.points = points_open(o->points ? o->points : path, err, sizeof err);
+    how.points = points_open(&s->home, &s->catalogue, o->points, err, sizeof err);
     bool ok = how.points && build_checks(s, err, sizeof err) &&
               class_secret_open(&how.secret, o->secret, err, sizeof err) &&
               submissions_open(&all, &s->catalogue, o->word[0], err, sizeof err);
@@ -233,12 +239,44 @@ static bool add_part(class_rows *rows, const char *path, char *err, size_t room)
     return true;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
+/* Every student has rows of every lesson of which one has: prints what the tables lack, as a part may be missing. The
+ * rows are sorted by student and lesson. */
+static void print_gaps(const class_rows *rows, int graded)
+{
+    int students = 0, lessons = 0;
+    for (int i = 0; i < rows->count; i++) {
+        const class_row *r = &rows->list[i];
+        students += i == 0 || strcmp(r[-1].student, r->student) != 0;
+        int k = 0;
+        while (strcmp(rows->list[k].lesson, r->lesson) != 0) k++;
+        lessons += k == i;
+    }
+    int gaps = students * lessons - graded;
+    if (gaps > 0)
+        printf(
+            "%d of the %d submissions of %d students for %d lessons are in none of these tables: if a part is missing, "
+            "name it, too\n",
+            gaps, students * lessons, students, lessons);
+}
+
 static bool join(const options *o)
 {
     char err[PATH_ROOM + 512] = "";
     class_rows rows = {0};
     int files = 0, graded = 0;
     bool ok = true;
+    for (int i = 1; ok && o->word[i]; i++) {
+        ok = !is_same_file(o->word[0], o->word[i]);
+        if (!ok)
+            snprintf(err, sizeof err, "%.900s is one of the tables to join, and would be lost: name another file first",
+                     o->word[0]);
+    }
     while (ok && o->word[files + 1]) ok = add_part(&rows, o->word[++files], err, sizeof err);
     const class_row *twice = ok ? class_rows_twice(&rows) : NULL;
     if (twice) {
@@ -252,6 +290,7 @@ static bool join(const options *o)
     }
     for (int i = 0; i < rows.count; i++) graded += !strcmp(rows.list[i].check, "total");
     if (ok) printf("%s: %d submissions of %d tables\n", o->word[0], graded, files);
+    if (ok) print_gaps(&rows, graded);
     ok = ok && (!o->junit || write_junit(o->junit, &rows, err, sizeof err));
     if (!ok) command_error(err);
     class_rows_free(&rows);

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "command.h"
 #include "gradescope.h"
 #include "memory.h"
+#include "scratch.h"
 
 static void print_last_line(const gradescope *g, size_t from)
 {
@@ -57,8 +57,11 @@ static bool grade_all_named(gradescope *g, const class_options *how, const lesso
     const char *student = o->student ? o->student : "student";
     for (int i = 0; !o->all && o->word[i]; i++) /* a wrong name is told before anything runs */
         if (!lessons_find(s, c, o->word[i])) return false;
-    for (int i = 0; !o->all && o->word[i]; i++)
-        grade_named(g, how, student, lessons_find(s, c, o->word[i]), true, err, room);
+    for (int i = 0, k = 0; !o->all && o->word[i]; i++, k = 0) {
+        const lesson *l = lessons_find(s, c, o->word[i]);
+        while (lessons_find(s, c, o->word[k]) != l) k++;
+        if (k == i) grade_named(g, how, student, l, true, err, room); /* each once */
+    }
     for (int i = 0; o->all && i < s->catalogue.count; i++)
         grade_named(g, how, student, &s->catalogue.lessons[i], false, err, room);
     if (!g->lessons) {
@@ -73,24 +76,23 @@ static bool grade_all_named(gradescope *g, const class_options *how, const lesso
 
 int grade_for_gradescope(const lesson_env *s, const command *c, const options *o)
 {
-    char err[PATH_ROOM + 256] = "", path[PATH_ROOM], scratch[PATH_ROOM] = "";
+    char err[PATH_ROOM + 256] = "", scratch[PATH_ROOM] = "";
     gradescope g;
-    int status = NOT_PASSED;
-    snprintf(path, sizeof path, "%.3000s/points.json", s->home.lessons);
+    int status = NOT_PASSED, held = -1;
     class_options how = {.home = &s->home, .seconds = o->seconds, .users = class_users_find(), .scratch = scratch};
-    how.points = points_open(o->points ? o->points : path, err, sizeof err);
+    how.points = points_open(&s->home, &s->catalogue, o->points, err, sizeof err);
     gradescope_open(&g);
     class_protections(&how, err, sizeof err);
     gradescope_say(&g, err);
     *err = '\0';
     if (o->secret && !o->student) snprintf(err, sizeof err, "--secret %s needs --student NAME", o->secret);
     else if (how.points) class_secret_open(&how.secret, o->secret, err, sizeof err);
-    if (!*err && (!folder_temporary("ferry-class", scratch) || chmod(scratch, 0711) != 0))
+    if (!*err && (held = scratch_make(scratch)) < 0)
         snprintf(err, sizeof err, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
                  strerror(errno));
     if (!*err && !grade_all_named(&g, &how, s, c, o, err, sizeof err)) status = USAGE_ERROR;
     else if (!*err) status = FINE;
-    if (*scratch) folder_remove(scratch);
+    if (held >= 0) scratch_remove(scratch, held);
     if (*err) command_error(err);
     if (status == FINE && !gradescope_write(&g, o->gradescope)) {
         snprintf(err, sizeof err, "cannot write %.2900s: %s", o->gradescope, strerror(errno));

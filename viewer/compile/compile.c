@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compiler.h"
@@ -80,35 +81,57 @@ static const char *trouble_of_folder(const char *output)
     return cannot ? "the folder of built programs cannot be written" : NULL;
 }
 
-/* What the compiler or the linker says when the machine, not the file, is the reason; NULL: none of it. */
+/* What the compiler or the linker says when the machine, not the file, is the reason; NULL: none of it. It may be said
+ * of a line of the file, as "my/ID.c:2:1: fatal error: error writing to /tmp/cc.s: No space left on device". */
 static const char *trouble_of_machine(const char *output)
 {
     static const char *const words[] = {"No space left on device", "Cannot allocate memory", "Too many open files",
-                                        "File too large",          "Disk quota exceeded",    "Input/output error"};
+                                        "Disk quota exceeded", "Input/output error",
+                                        /* a part of it was killed: on some full disks by a bus error */
+                                        "terminated program", "terminated with signal", "due to signal"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(output, words[i])) return words[i];
     return NULL;
 }
 
-static compile_end conclude(const compile_options *o, const child_result *r, const char *source, const char *header,
-                            diagnosis *d)
+/* The limit that the compiler exceeded: the file asks too much of it, whoever compiles it. False: it did not. */
+static bool exceeds_limit(const child_result *r, const child_limits *l, diagnosis *d)
+{
+    static const char fix[] = "look for macros that multiply each other, a huge array with values, or a file that "
+                              "includes itself; a lesson needs none";
+    size_t memory = l->memory ? l->memory : child_default_limits().memory;
+    char words[160] = "";
+    if (r->end == CHILD_TIME) snprintf(words, sizeof words, "was still running after %g s", l->seconds);
+    if (r->end == CHILD_MEMORY) snprintf(words, sizeof words, "took more than %zu MiB of memory", memory >> 20);
+    if (r->end == CHILD_OUTPUT) snprintf(words, sizeof words, "printed more messages than anybody can read");
+    if (r->end == CHILD_FORKS) snprintf(words, sizeof words, "started too many processes");
+    if (r->end == CHILD_EXITED && r->code && strstr(r->output, "File size limit exceeded"))
+        snprintf(words, sizeof words, "wrote a file that is too large");
+    if (!*words) return false;
+    *d = (diagnosis){0};
+    snprintf(d->message, sizeof d->message, "this file does not compile: the compiler %s and was stopped", words);
+    snprintf(d->hint, sizeof d->hint, "%s", fix);
+    return true;
+}
+
+/* trouble: the machine's, or NULL. */
+static compile_end conclude(const compile_options *o, const child_result *r, const child_limits *limits,
+                            const char *trouble, const char *source, const char *header, diagnosis *d)
 {
     child_limits none = {0};
     if (r->end == CHILD_STOPPED) return COMPILE_STOPPED;
+    if (exceeds_limit(r, limits, d)) return COMPILE_REFUSED;
     if (r->end == CHILD_EXITED && r->code == 0) {
         if (diagnose_certain_mistake(d, source)) return COMPILE_REFUSED;
         diagnose_warning(d, o->name, source, r->output);
         return COMPILE_DONE;
     }
     if (r->end == CHILD_EXITED) {
-        diagnose(d, o->name, source, r->output, header);
-        const char *trouble = d->line > 0 ? NULL : trouble_of_machine(r->output);
-        const char *folder = trouble_of_folder(r->output); /* gcc gives a line with it */
-        if (!trouble && folder)
-            return broken(d, "the compiler could not build", o->name, folder, folder_advice(EACCES));
-        if (!trouble) return COMPILE_REFUSED;
+        const char *folder = trouble ? NULL : trouble_of_folder(r->output); /* gcc gives a line with it */
+        if (folder) return broken(d, "the compiler could not build", o->name, folder, folder_advice(EACCES));
+        if (!trouble) return diagnose(d, o->name, source, r->output, header), COMPILE_REFUSED;
         return broken(d, "the compiler could not build", o->name, trouble,
-                      "free space on the disks of my/ and of temporary files, then grade again");
+                      "free space on the disks of my/ and of temporary files, or memory, then grade again");
     }
     char words[256], hint[256];
     child_describe(r, &none, words, sizeof words, hint, sizeof hint);
@@ -172,6 +195,40 @@ static compile_end check_reads(const compile_options *o, compiler_query *q, cons
     return COMPILE_REFUSED;
 }
 
+/* Does a plain program build here, with the same command? Any file can make a compiler say what a full disk says. */
+static bool builds_plain_program(const child_options *run, const compile_options *o, const char *out)
+{
+    static const char program[] = "#include <ferry.h>\nint main(void)\n{\n    fy_print(fy_ones((2)));\n}\n";
+    const char *argv[COMPILER_ARGUMENTS];
+    char name[PATH_ROOM + 40], err[256];
+    int n = 0;
+    snprintf(name, sizeof name, "%s.c", out);
+    for (; run->argv[n]; n++) argv[n] = run->argv[n] == o->name ? name : run->argv[n];
+    argv[n] = NULL;
+    child_options plain = *run;
+    child_result r = {0};
+    plain.argv = argv;
+    bool ok = file_write(name, program, sizeof program - 1) && chmod(name, 0644) == 0 &&
+              child_run(&plain, &r, err, sizeof err) && r.end == CHILD_EXITED && r.code == 0;
+    free(r.output);
+    unlink(name);
+    return ok;
+}
+
+/* Runs the compiler; once more where it blames the machine, although the machine works. *trouble: if it still does not;
+ * else NULL. */
+static bool run_with_care(const child_options *run, const compile_options *o, const char *out, child_result *r,
+                          const char **trouble, char *err, size_t room)
+{
+    *trouble = NULL;
+    if (!child_run(run, r, err, room)) return false;
+    if (r->end == CHILD_EXITED && r->code) *trouble = trouble_of_machine(r->output);
+    if (!*trouble || !builds_plain_program(run, o, out)) return true;
+    free(r->output);
+    *trouble = NULL;
+    return child_run(run, r, err, room);
+}
+
 static compile_end run_compiler(const compile_options *o, const char *source, const char *header, diagnosis *d)
 {
     compiler_command c = {.count = 0};
@@ -188,11 +245,15 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
                          .env = compiler_english,
                          .log_fd = -1,
                          .stop_fd = o->stop_fd,
+                         .temporary = o->temporary,
                          .as_user = o->as_user,
-                         .limits = {.seconds = 60}};
+                         .limits = o->limits};
     child_result r;
-    if (!child_run(&run, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");
-    compile_end end = conclude(o, &r, source, header, d);
+    const char *trouble;
+    if (run.limits.seconds <= 0) run.limits.seconds = 60;
+    if (!run_with_care(&run, o, out, &r, &trouble, err, sizeof err))
+        return broken(d, "cannot run", c.argv[0], err, "close other programs");
+    compile_end end = conclude(o, &r, &run.limits, trouble, source, header, d);
     free(r.output);
     end = check_reads(o, &query, list, source, end, d);
     if (end == COMPILE_DONE && rename(out, o->program) != 0)

@@ -8,15 +8,17 @@
 
 typedef struct compile_options {
     const home *home;
-    const char *name;    /* the file relative to home->beside, "my/01-where-am-i.c" */
-    const char *program; /* path of the executable to make */
-    int stop_fd;         /* see child.h; -1: none */
-    unsigned as_user;    /* see child.h; 0: the caller */
+    const char *name;      /* the file relative to home->beside, "my/01-where-am-i.c" */
+    const char *program;   /* path of the executable to make */
+    int stop_fd;           /* see child.h; -1: none */
+    unsigned as_user;      /* see child.h; 0: the caller */
+    const char *temporary; /* see child.h; NULL: the caller's */
+    child_limits limits;   /* of the compiler; seconds 0: 60 */
 } compile_options;
 
 typedef enum compile_end {
     COMPILE_DONE,    /* d holds the first warning, if there is one: *d->message */
-    COMPILE_REFUSED, /* does not compile, or reads a forbidden file: d explains it to the learner */
+    COMPILE_REFUSED, /* does not compile, exceeds a limit of the compiler, or reads a forbidden file: d explains it */
     COMPILE_STOPPED, /* cancelled through stop_fd */
     COMPILE_BROKEN,  /* no compiler, library or disk space: d->message and d->hint say what to do */
 } compile_end;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -64,13 +65,29 @@ bool questions_answered(const lesson *l, const outcome *out, question_answer ans
     return true;
 }
 
+/* "480 000" and "480,000" as 480000: people group digits by threes. Other texts stay as they are. */
+static void ungroup(char *words)
+{
+    size_t first = strspn(words, "0123456789"), n = first;
+    char by = words[first];
+    if (!first || first > 3 || (by != ' ' && by != ',')) return;
+    while (words[n] == by && strspn(words + n + 1, "0123456789") == 3) n += 4;
+    if (words[n]) return;
+    char *to = words;
+    for (const char *p = words; *p; p++)
+        if (*p != by) *to++ = *p;
+    *to = '\0';
+}
+
 long question_guess(const lesson_question *q, const char *words)
 {
-    char *end;
+    char *end, plain[64];
     for (int k = 0; k < q->choice_count; k++)
         if (!strcasecmp(words, q->choices[k])) return k;
-    long n = strtol(words, &end, 10);
-    bool fits = *words && !*end && n >= 0 && (!q->choice_count || n < q->choice_count);
+    snprintf(plain, sizeof plain, "%s", words);
+    ungroup(plain);
+    long n = strtol(plain, &end, 10);
+    bool fits = *plain && !*end && n >= 0 && (!q->choice_count || n < q->choice_count);
     return fits ? n : NO_ANSWER;
 }
 

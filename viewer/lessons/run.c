@@ -56,8 +56,12 @@ static void copy_diagnosis(outcome *out, run_end end)
 static bool compiles(const run_options *o, const char *program, outcome *out)
 {
     if (o->is_built) return true;
-    compile_options c = {
-        .home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd, .as_user = o->as_user};
+    compile_options c = {.home = o->home,
+                         .name = out->file,
+                         .program = program,
+                         .stop_fd = o->stop_fd,
+                         .as_user = o->as_user,
+                         .temporary = o->temporary};
     report_stage(o, RUN_COMPILING, -1);
     switch (compile(&c, &out->diagnosis)) {
     case COMPILE_DONE: return true;
@@ -108,6 +112,7 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
     child_options c = {.argv = argv,
                        .folder = o->home->beside,
                        .env = env,
+                       .temporary = o->temporary,
                        .log_fd = a->log_fd,
                        .stop_fd = o->stop_fd,
                        .as_user = o->as_user,
@@ -312,6 +317,7 @@ static void run_second(const run_options *o, const char *program, outcome *out)
     bool ran = attempt_run(o, program, &a, false, out);
     outcome second = *out;
     if (ran) describe_attempt(o, &a, &second);
+    else out->ran = false; /* as far as it has to, to be judged */
     if (!ran || second.end == RUN_PASSED) {
         free(a.child.output);
         if (a.log_fd >= 0) close(a.log_fd);

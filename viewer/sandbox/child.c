@@ -21,7 +21,8 @@
 
 child_limits child_default_limits(void)
 {
-    return (child_limits){.seconds = 10, .memory = (size_t)2 << 30, .output = (size_t)64 << 20, .processes = 64};
+    return (child_limits){
+        .seconds = 10, .memory = (size_t)2 << 30, .output = (size_t)64 << 20, .processes = 64, .file = (size_t)1 << 30};
 }
 
 static child_limits with_defaults(child_limits l)
@@ -31,26 +32,61 @@ static child_limits with_defaults(child_limits l)
     if (!l.memory) l.memory = d.memory;
     if (!l.output) l.output = d.output;
     if (!l.processes) l.processes = d.processes;
+    if (!l.file) l.file = d.file;
     return l;
 }
 
-/* `extra`, then the caller's environment without Ferry's own settings, then the log. One block to free. */
-static char **make_environment(const char *const *extra, int log_fd)
+/* What compilers, the loader, OpenBLAS and sanitizers read; nothing here is a secret, as a token in another may be. */
+static const char *const names_needed[] = {
+    "PATH=",
+    "LANG=",
+    "LANGUAGE=",
+    "LC_",
+    "LD_LIBRARY_PATH=",
+    "LIBRARY_PATH=",
+    "COMPILER_PATH=",
+    "GCC_EXEC_PREFIX=",
+    "OPENBLAS_",
+    "OMP_NUM_THREADS=",
+    "ASAN_OPTIONS=",
+    "LSAN_OPTIONS=",
+    "TSAN_OPTIONS=",
+    "UBSAN_OPTIONS=",
+};
+
+/* Does the program get this of the caller's? Ferry's own settings only `extra` may set. */
+static bool is_inherited(const char *entry, bool all)
+{
+    static const char visible[] = "CUDA_VISIBLE_DEVICES=";
+    if (!strncmp(entry, "FERRY_", 6) || !strncmp(entry, visible, sizeof visible - 1)) return false;
+    for (size_t i = 0; !all && i < sizeof names_needed / sizeof *names_needed; i++)
+        if (!strncmp(entry, names_needed[i], strlen(names_needed[i]))) return true;
+    return all;
+}
+
+/* `extra`, then the caller's environment without Ferry's own settings, then what the options ask for. One block to
+ * free. */
+static char **make_environment(const child_options *o)
 {
     extern char **environ;
-    static const char visible[] = "CUDA_VISIBLE_DEVICES="; /* counts as Ferry's: only `extra` may set it */
-    size_t n = 0, k = 0;
+    const char *const *extra = o->env;
+    size_t n = 0, k = 0, room = 32 + (o->temporary ? 2 * strlen(o->temporary) + 16 : 0);
     while (environ[n]) n++;
     while (extra && extra[k]) k++;
-    char **out = memory_realloc(NULL, (n + k + 2) * sizeof *out + 32, 1, "the environment of a program");
+    char **out = memory_realloc(NULL, (n + k + 4) * sizeof *out + room, 1, "the environment of a program");
     size_t to = 0;
     for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)extra[i]; /* first: getenv takes the first of a name */
     for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "FERRY_", 6) != 0 && strncmp(environ[i], visible, sizeof visible - 1) != 0)
-            out[to++] = environ[i];
-    char *log = (char *)(out + n + k + 2);
-    snprintf(log, 32, "FERRY_LOG_FD=%d", log_fd);
-    if (log_fd >= 0) out[to++] = log;
+        if (is_inherited(environ[i], !o->temporary)) out[to++] = environ[i];
+    char *log = (char *)(out + n + k + 4), *temporary = log + 32;
+    snprintf(log, 32, "FERRY_LOG_FD=%d", o->log_fd);
+    if (o->log_fd >= 0) out[to++] = log;
+    if (o->temporary) {
+        char *user = temporary + snprintf(temporary, room - 32, "TMPDIR=%s", o->temporary) + 1;
+        snprintf(user, strlen(o->temporary) + 6, "HOME=%s", o->temporary);
+        out[to++] = temporary;
+        out[to++] = user;
+    }
     out[to] = NULL;
     return out;
 }
@@ -103,7 +139,7 @@ bool child_run(const child_options *given, child_result *r, char *err, size_t ro
     o.limits = with_defaults(o.limits);
     memset(r, 0, sizeof *r);
     child_report *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char **envp = make_environment(o.env, o.log_fd);
+    char **envp = make_environment(&o);
     bool ok = f != MAP_FAILED && envp;
     /* From the first program with a log on, no process of the same user writes into this one, which is to judge it, nor
      * into those that it forks. Programs are executed: they can be debugged, and dump their core. */
@@ -151,6 +187,8 @@ static const struct {
      "look for a function without a return, or a call through a wild pointer"},
     {SIGKILL, "the program was killed by another process", "the system may have run out of memory"},
     {SIGPIPE, "the program wrote to a closed pipe or socket", "look for a pipe or socket that it opened"},
+    {SIGXFSZ, "the program wrote a file that is too large, and was stopped",
+     "look for a write in a loop that never ends"},
     {SIGTRAP, "the program stopped at a trap instruction", "look for a breakpoint instruction"},
 };
 

@@ -14,6 +14,7 @@ typedef struct child_limits {
     size_t memory;  /* bytes of private memory, all descendants together; default 2 GiB */
     size_t output;  /* bytes printed; default 64 MiB, of which the first 1 MiB is kept */
     int processes;  /* descendants alive at once; default 64 */
+    size_t file;    /* bytes of each file that it writes; default 1 GiB: a log of a run has 0.9 GB */
 } child_limits;
 
 /* The values that fields left 0 get. */
@@ -23,6 +24,8 @@ typedef struct child_options {
     const char *const *argv; /* argv[0] is a path, or looked up in PATH */
     const char *folder;      /* working directory; NULL: the caller's */
     const char *const *env;  /* "NAME=value" ..., added to the caller's without its FERRY_*; may be NULL */
+    const char *temporary;   /* its TMPDIR and HOME; of the caller's environment it then gets no more than a compiler
+                                and Ferry need (names_needed); NULL: all of the caller's */
     int log_fd;              /* inherited under the same number, passed as FERRY_LOG_FD; -1: none */
     int stop_fd;             /* the program is stopped when this is readable or hung up; -1: none */
     unsigned as_user;        /* root alone: the program runs with this uid and gid, without network; 0: as the caller */

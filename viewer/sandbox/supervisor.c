@@ -71,6 +71,7 @@ static void limit(int what, rlim_t value)
 static void set_limits(const child_limits *l, unsigned processes)
 {
     limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, (rlim_t)l->file);
     limit(RLIMIT_CPU, (rlim_t)(l->seconds * 16) + 2);
 #ifndef HAS_SHADOW
     limit(RLIMIT_DATA, (rlim_t)l->memory + ((rlim_t)1 << 30));

@@ -1,0 +1,224 @@
+/* submissions_test.c: what submissions can do to the machine, to the class and to each other; odd names, stray files. */
+#define _GNU_SOURCE 1
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "class_folder.h"
+#include "scratch.h"
+
+/* What would have been taken for a failure of the machine: the table would never be complete. */
+static void a_file_that_exhausts_the_compiler_earns_nothing(void **state)
+{
+    (void)state;
+    new_class("exhausting");
+    hand_in("ada", ONE, "int too_much;");
+    hand_in("bob", ONE, "solution.c");
+    char compiler[PATH_ROOM], out[PATH_ROOM + 64];
+    static const char script[] = "#!/bin/sh\ngrep -qs too_much my/*.c && exec yes\nexec cc \"$@\"\n";
+    snprintf(compiler, sizeof compiler, "%s/own-cc", learner_folder);
+    assert_true(file_write(compiler, script, sizeof script - 1));
+    assert_int_equal(chmod(compiler, 0755), 0);
+    assert_int_equal(chmod(learner_folder, 0711), 0); /* the submissions' users pass through */
+    snprintf(out, sizeof out, "--csv %s/exhausting.csv", learner_folder);
+    setenv("CC", compiler, 1);
+    expect(out, 0, "2 submissions graded, 1 passed");
+    unsetenv("CC");
+    char *rows = table("exhausting.csv");
+    assert_non_null(strstr(rows, "\nada," ONE ",ran,0,,0,this file does not compile: the compiler printed more"));
+    free(rows);
+}
+
+/* A full disk of its own, in a namespace of its own: 77 where that cannot be had. */
+static int grade_on_a_small_disk(const char *disk, const char *csv)
+{
+    char path[PATH_ROOM];
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return 77;
+    if (mount("tmpfs", disk, "tmpfs", 0, "size=100m") != 0) return 77;
+    snprintf(path, sizeof path, "%.2900s/state", disk);
+    setenv("TMPDIR", disk, 1);
+    setenv("XDG_STATE_HOME", path, 1);
+    execl(ferry_command, "ferry", "grade-class", folder, "--csv", csv, "--jobs", "1", (char *)NULL);
+    return 127;
+}
+
+static void who_fills_the_disk_takes_nobodys_points(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) skip(); /* only root can mount a small disk */
+    new_class("filling");
+    hand_in("ada", ONE,
+            "#include <fcntl.h>\n#include <stdlib.h>\n#include <unistd.h>\nstatic char block[1 << 20];\nint "
+            "main(void)\n{\n    chdir(getenv(\"TMPDIR\"));\n    int fd = open(\"big\", O_WRONLY | O_CREAT, 0600);\n"
+            "    while (write(fd, block, sizeof block) > 0) continue;\n    return 3;\n}\n");
+    hand_in("bob", ONE, "solution.c");
+    char disk[PATH_ROOM], csv[PATH_ROOM];
+    int status = 0;
+    snprintf(disk, sizeof disk, "%s/disk", learner_folder);
+    snprintf(csv, sizeof csv, "%s/filling.csv", learner_folder);
+    assert_true(folder_make(disk));
+    assert_int_equal(chmod(learner_folder, 0711), 0);
+    pid_t pid = fork();
+    if (pid == 0) _exit(grade_on_a_small_disk(disk, csv));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) skip();
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    char *rows = table("filling.csv");
+    assert_non_null(strstr(rows, "\nada," ONE ",ran,0,,0,the program filled the disk: it left files of "));
+    assert_non_null(strstr(rows, "\nbob," ONE ",total,9,"));
+    free(rows);
+}
+
+/* Each answers with its exit status. */
+static void submissions_get_a_bare_environment_and_a_folder(void **state)
+{
+    (void)state;
+    new_class("bare");
+    hand_in("ada", ONE,
+            "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\nint main(void)\n{\n"
+            "    const char *user = getenv(\"HOME\"), *folder = getenv(\"TMPDIR\");\n"
+            "    if (getenv(\"CLASS_TOKEN\") || !getenv(\"PATH\")) return 3;\n"
+            "    if (!user || !folder || strcmp(user, folder)) return 4;\n"
+            "    return chdir(folder) == 0 && fopen(\"mine\", \"w\") ? 5 : 6;\n}\n");
+    hand_in("bob", ONE,
+            "#include <stdio.h>\n#include <unistd.h>\nint main(void)\n{\n    return ftruncate(fileno(tmpfile()), "
+            "3L << 30);\n}\n");
+    char out[PATH_ROOM + 64];
+    setenv("CLASS_TOKEN", "x", 1);
+    snprintf(out, sizeof out, "--csv %s/bare.csv", learner_folder);
+    expect(out, 0, "2 submissions graded, 0 passed");
+    unsetenv("CLASS_TOKEN");
+    char *rows = table("bare.csv");
+    assert_non_null(strstr(rows, "ada," ONE ",ran,0,,0,the program ended with exit status 5"));
+    assert_non_null(strstr(rows, "bob," ONE ",ran,0,,0,\"the program wrote a file that is too large"));
+    free(rows);
+}
+
+static void what_a_killed_run_left_is_removed_later(void **state)
+{
+    (void)state;
+    new_class("left");
+    hand_in("ada", ONE, "int main(void) { for (;;) continue; }");
+    char scratch[PATH_ROOM], csv[PATH_ROOM], path[PATH_ROOM];
+    int status = 0;
+    snprintf(scratch, sizeof scratch, "%s/left-over", learner_folder);
+    snprintf(csv, sizeof csv, "%s/left.csv", learner_folder);
+    assert_true(folder_make(scratch));
+    assert_int_equal(chmod(learner_folder, 0711), 0);
+    pid_t pid = start_class(scratch, csv);
+    while (entries_of(scratch) == 0 && waitpid(pid, &status, WNOHANG) == 0) usleep(10000);
+    usleep(300000); /* a program runs */
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(entries_of(scratch), 1);
+    hand_in("ada", ONE, "int main(void) { return 1; }");
+    setenv("TMPDIR", scratch, 1);
+    int held = scratch_make(path); /* removes the other, once its workers have ended */
+    for (int i = 0; i < 600 && entries_of(scratch) > 1; i++) {
+        usleep(100000);
+        scratch_remove(path, held);
+        held = scratch_make(path);
+    }
+    assert_true(held >= 0);
+    assert_int_equal(entries_of(scratch), 1);
+    char out[PATH_ROOM + 64];
+    snprintf(out, sizeof out, "--csv %s", csv);
+    expect(out, 0, "1 submissions graded");
+    unsetenv("TMPDIR");
+    assert_int_equal(access(path, F_OK), 0); /* that of a process that lives */
+    scratch_remove(path, held);
+    assert_int_equal(entries_of(scratch), 0);
+}
+
+/* Seen as the users see it that submissions run as. */
+static void an_open_class_is_told_with_the_fix(void **state)
+{
+    (void)state;
+    new_class("open");
+    hand_in("ada", ONE, "solution.c");
+    char out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3], part[PATH_ROOM + 64];
+    assert_int_equal(chmod(learner_folder, 0711), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    snprintf(out, sizeof out, "--csv %s/open.csv", learner_folder);
+    snprintf(part, sizeof part, "chmod 700 %s\n", folder);
+    expect(out, 0, geteuid() == 0 ? part : "so it can read and change what you can");
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_null(strstr(printed, "chmod 700"));
+    free(printed);
+}
+
+/* A name that is no text has one form everywhere, and two of them stay two. */
+static void odd_names_are_graded_once_and_told_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a\x1b[31m", "b\xff", "b\xfe", "c\\", "d\xc2\x9b", "\xc3\xa9va"};
+    new_class("odd");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) hand_in(names[i], ONE, "int main(");
+    hand_in(names[0], "odd\x1b", "int x;");
+    char out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3];
+    snprintf(out, sizeof out, "--csv %s/odd.csv", learner_folder);
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(run_ferry(command, &printed), 0);
+        assert_non_null(strstr(printed, "6 students, 6 submissions graded"));
+        assert_non_null(strstr(printed, "\n  a\\x1b[31m/odd\\x1b.c\n"));
+        assert_non_null(strstr(printed, ": a\\x1b[31m, b\\xfe, b\\xff, c\\x5c, d\\xc2\\x9b, \xc3\xa9va\n"));
+        for (const char *p = printed; *p; p++) assert_true((unsigned char)*p >= ' ' || *p == '\n');
+        free(printed);
+    }
+    char *rows = table("odd.csv");
+    assert_non_null(strstr(rows, "\nb\\xff," ONE ",total,0,"));
+    assert_non_null(strstr(rows, "\nb\\xfe," ONE ",total,0,"));
+    free(rows);
+}
+
+static void what_is_not_graded_is_named(void **state)
+{
+    (void)state;
+    new_class("stray");
+    hand_in("ada", ONE, "solution.c");
+    hand_in(".", ONE, "solution.c");
+    char path[PATH_ROOM], out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3];
+    snprintf(path, sizeof path, "%.2000s/bob", folder);
+    assert_true(folder_make(path));
+    snprintf(path, sizeof path, "%.2000s/bob/" ONE ".c", folder);
+    assert_int_equal(symlink("../ada/" ONE ".c", path), 0);
+    snprintf(path, sizeof path, "%.2000s/bob/" ONE ".cpp", folder);
+    assert_true(file_write(path, "int x;", 6));
+    snprintf(path, sizeof path, "%.2000s/cyd", folder);
+    assert_int_equal(symlink("ada", path), 0);
+    snprintf(out, sizeof out, "--csv %s/stray.csv", learner_folder);
+    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    assert_non_null(strstr(printed, "\nfiles that are not graded:\n  " ONE ".c (in nobody's folder)\n"
+                                    "  cyd (a link: put the folder itself there)\n"
+                                    "  bob/" ONE ".c (a link: put the file itself there)\n"
+                                    "  bob/" ONE ".cpp (meant: " ONE ".c?)\n"));
+    free(printed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_that_exhausts_the_compiler_earns_nothing),
+        cmocka_unit_test(who_fills_the_disk_takes_nobodys_points),
+        cmocka_unit_test(submissions_get_a_bare_environment_and_a_folder),
+        cmocka_unit_test(what_a_killed_run_left_is_removed_later),
+        cmocka_unit_test(an_open_class_is_told_with_the_fix),
+        cmocka_unit_test(odd_names_are_graded_once_and_told_apart),
+        cmocka_unit_test(what_is_not_graded_is_named),
+    };
+    return cmocka_run_group_tests_name("submissions", tests, make_learner_folder, remove_learner_folder);
+}
