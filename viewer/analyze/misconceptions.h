@@ -13,7 +13,7 @@ typedef struct misconception {
     int rank;         /* by frequency and cost; 1: the worst */
     const char *name; /* kebab-case, stable: "to-moves-it" */
     const char *believed;
-    const char *truth, *wanted; /* what a run that shows it is told, and what it should show instead */
+    const char *truth, *wanted;              /* what a run that shows it is told, and what it should show instead */
     int64_t (*signature)(const findings *f); /* seq of the event that shows it; -1: none */
 } misconception;
 
