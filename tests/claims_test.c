@@ -245,8 +245,8 @@ static void view_at_home(handmade *h)
 static void randn_is_sent(handmade *h)
 {
     make(h, 2, "cuda:0", "device");
-    hand(h, "'kind':'op','name':'randn','device':'cuda:0','out':[{'tensor':2,'storage':2,'version':1}],'line':14");
     copy(h, 1, 2, "h2d", "op", 24);
+    hand(h, "'kind':'op','name':'randn','device':'cuda:0','out':[{'tensor':2,'storage':2,'version':1}],'line':14");
 }
 
 static void locked_is_there(handmade *h)
