@@ -22,7 +22,7 @@ static bool is_abandoned(const char *path)
     char lock[PATH_ROOM + 8];
     struct stat st;
     if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) return false;
-    snprintf(lock, sizeof lock, "%s/lock", path);
+    snprintf(lock, sizeof lock, "%.3000s/lock", path);
     int fd = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool is_free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (fd >= 0) close(fd);
