@@ -383,7 +383,7 @@ static void commands_at_once_lose_no_progress(void **state)
              ferry_command);
     for (int round = 0; round < 2; round++) assert_int_equal(system(command), 0);
     for (int i = 1; i <= AT_ONCE; i++) {
-        char number[8], err[2048];
+        char number[16], err[2048];
         snprintf(number, sizeof number, "%d", i);
         const lesson *l = lesson_find(&lessons, number, err, sizeof err);
         if (progress_of(&where, l).hints != 2) fail_msg("%s has lost a hint", l->id);
