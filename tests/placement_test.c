@@ -51,7 +51,7 @@ TEST(to_that_changes_nothing_is_the_tensor_itself)
         assert_ptr_equal(fy_to(x, like), x);
         assert_ptr_equal(fy_to(x, "cpu", .dtype = FY_FLOAT32), x);
         assert_ptr_equal(fy_to(x, "cpu", .non_blocking = true), x);
-        assert_string_equal(kinds(), "");
+        assert_string_equal(kinds(), "same same same same same same");
     }
 }
 
