@@ -212,6 +212,8 @@ static bool builds_plain_program(const child_options *run, const compile_options
               child_run(&plain, &r, err, sizeof err) && r.end == CHILD_EXITED && r.code == 0;
     free(r.output);
     unlink(name);
+    snprintf(name, sizeof name, "%s.d", out); /* what this program reads, and not the learner's */
+    unlink(name);
     return ok;
 }
 
