@@ -455,10 +455,16 @@ static void reduce(int op, const array *in, unsigned dims, array *out)
     bool picks = op == FY_OP_max || op == FY_OP_min;
     for (int64_t i = 0; i < out->count; i++)
         out->at[i] = picks ? (element){op == FY_OP_max ? -DBL_MAX : DBL_MAX, 0} : (element){0, 0};
-    for (int64_t i = 0; i < in->count; i++) {
-        element x = in->at[i], *to = &out->at[target_of(in, dims, i)];
-        if (!picks) x.within += e * fabs(x.is);
-        *to = joined(op, *to, x);
+    int64_t together = 1; /* neighbours that go into the same element: the last dimensions, if they are reduced */
+    for (int d = in->ndim - 1; d >= 0 && dims >> d & 1; d--) together *= in->shape[d];
+    for (int64_t i = 0; i < in->count; i += together) {
+        element *to = &out->at[target_of(in, dims, i)], r = *to;
+        for (int64_t k = i; k < i + together; k++) {
+            element x = in->at[k];
+            if (!picks) x.within += e * fabs(x.is);
+            r = joined(op, r, x);
+        }
+        *to = r;
     }
     for (int64_t i = 0; i < out->count; i++) {
         element *r = &out->at[i];
@@ -471,11 +477,11 @@ static void reduce(int op, const array *in, unsigned dims, array *out)
 static outcome_of_op reduction(int op, const array *in, const claims *said, array *out, int64_t *where)
 {
     outcome_of_op best = OP_UNDECIDED;
-    unsigned fits = 0, known = 0;
-    int count = 0;
+    unsigned fits = 0, last = 0;
+    int count = 0, known = 0;
     for (unsigned dims = 0; dims < 1u << in->ndim; dims++) {
         if (!reduces_to(in, dims, out)) continue;
-        reduce(op, in, dims, out);
+        reduce(op, in, last = dims, out);
         if (!has_known(out)) return OP_UNDECIDED;
         known++;
         if (compare(said, out, where) == OP_CONTRADICTS) continue;
@@ -483,7 +489,7 @@ static outcome_of_op reduction(int op, const array *in, const claims *said, arra
         count++;
     }
     if (known) best = count ? OP_FITS : OP_CONTRADICTS;
-    if (count == 1) reduce(op, in, fits, out);
+    if (count == 1 && fits != last) reduce(op, in, fits, out);
     for (int64_t i = 0; (count > 1 || !known) && i < out->count; i++) out->at[i] = unknown_element;
     return best;
 }
