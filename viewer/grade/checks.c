@@ -174,7 +174,7 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
     if (!want)
         return check(g, name, false, a.event, "other inputs", "these inputs",
                      "The run was started with inputs that this lesson does not expect: start it with `ferry run`.");
-    if (a.ndim != ndim || memcmp(a.shape, shape, (size_t)ndim * sizeof *shape) != 0)
+    if (a.ndim != ndim || (ndim && memcmp(a.shape, shape, (size_t)ndim * sizeof *shape) != 0))
         return check(g, name, false, a.event, shape_text(g, ndim, shape), shape_text(g, a.ndim, a.shape),
                      grade_say(g, "%s has shape %s; with this input it must have %s.", answer,
                                shape_text(g, a.ndim, a.shape), shape_text(g, ndim, shape)));
