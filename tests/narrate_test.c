@@ -58,7 +58,7 @@ static const char story[] =
     "run tensor 3 = matmul(gpu, gpu) 16 KiB on cuda:0, takes 3.0 us (1.0 us to 4.0 us), the call "
     "took 4.0 us demo.c:5\n"
     "view v of tensor 3 float32 [4096], shares memory demo.c:5\n"
-    "same gpu is on cuda:0 already: nothing to do; again is the same tensor demo.c:5\n"
+    "same gpu has that device and dtype already, cuda:0: nothing to do; again is the same tensor demo.c:5\n"
     "wait for cuda:0 3.0 us until its work was complete demo.c:5\n"
     "free gpu 16 KiB on cuda:0 demo.c:5\n"
     "note half? way demo.c:5\n"

@@ -113,9 +113,9 @@ void fy_narrate_same(fy_narration *t)
     fy_bytes name = fy_event_bytes(&t->event, e->name);
     fy_line_begin(t, "same");
     fy_add_label(t, subject(t), e->tensor);
-    fy_text_str(rest(t), "is on ");
+    fy_text_str(rest(t), "has that device and dtype already, ");
     fy_add_device(rest(t), known(t, e->tensor)->device);
-    fy_text_printf(rest(t), " already: nothing to do%s%.*s%s", name.size ? "; " : "", (int)name.size,
+    fy_text_printf(rest(t), ": nothing to do%s%.*s%s", name.size ? "; " : "", (int)name.size,
                    name.size ? name.data : "", name.size ? " is the same tensor" : "");
     end(t);
 }

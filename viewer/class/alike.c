@@ -72,13 +72,22 @@ static char *form_of_file(const char *path)
     return form;
 }
 
-bool alike_is_starter(const home *h, const submission *s)
+/* Has the lesson's file this form? */
+static bool is_form_of(const home *h, const lesson *l, const char *file, const char *form)
 {
     char path[PATH_ROOM];
-    lesson_path(h, s->lesson, "starter.c", path);
-    char *starter = form_of_file(path), *mine = form_of_file(s->path);
-    bool same = starter && mine && !strcmp(starter, mine);
-    free(starter), free(mine);
+    lesson_path(h, l, file, path);
+    char *own = form_of_file(path);
+    bool same = own && form && !strcmp(own, form);
+    free(own);
+    return same;
+}
+
+bool alike_is_starter(const home *h, const submission *s)
+{
+    char *mine = form_of_file(s->path);
+    bool same = is_form_of(h, s->lesson, "starter.c", mine);
+    free(mine);
     return same;
 }
 
@@ -116,14 +125,12 @@ static void print_group(FILE *to, const submissions *all, forms *f, int first, c
 /* The group of one submission: as its lesson's solution, or as others. */
 static void print_groups_from(FILE *to, const home *h, const submissions *all, forms *f, int first)
 {
-    char path[PATH_ROOM], *mine = f->of[first];
-    lesson_path(h, all->list[first].lesson, "starter.c", path);
-    char *starter = form_of_file(path);
-    lesson_path(h, all->list[first].lesson, "solution.c", path);
-    char *solution = form_of_file(path);
-    bool is_starter = starter && !strcmp(starter, mine), is_solution = solution && !strcmp(solution, mine);
-    if (!is_starter) print_group(to, all, f, first, mine, is_solution ? ", as the solution" : "", is_solution);
-    free(mine), free(starter), free(solution);
+    char *mine = f->of[first];
+    const lesson *l = all->list[first].lesson;
+    bool is_solution = is_form_of(h, l, "solution.c", mine);
+    if (!is_form_of(h, l, "starter.c", mine))
+        print_group(to, all, f, first, mine, is_solution ? ", as the solution" : "", is_solution);
+    free(mine);
     f->of[first] = NULL;
 }
 
