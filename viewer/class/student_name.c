@@ -7,23 +7,12 @@
 #include "memory.h"
 #include "text.h"
 
-/* Bytes of the character that begins here: 0 for one that is no UTF-8 (overlong forms and surrogates among them). */
+/* Bytes of the character that begins here: 0 for one that is no UTF-8. */
 static size_t size_of_character(const unsigned char *p)
 {
-    static const struct {
-        unsigned char first, last; /* of the first byte */
-        unsigned char from, to;    /* of the second */
-        size_t size;
-    } forms[] = {{0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (*p < forms[i].first || *p > forms[i].last) continue;
-        if (forms[i].size > 1 && (p[1] < forms[i].from || p[1] > forms[i].to)) return 0;
-        for (size_t k = 2; k < forms[i].size; k++)
-            if ((p[k] & 0xc0) != 0x80) return 0;
-        return forms[i].size;
-    }
+    size_t room = strnlen((const char *)p, 4);
+    for (size_t n = 1; n <= room; n++)
+        if (fy_utf8_is_valid((const char *)p, n)) return n;
     return 0;
 }
 
