@@ -251,7 +251,10 @@ TEST(dropout_drops_in_training_alone)
         fy_manual_seed(1);
         assert_true(fy_is_training(net));
         fy_tensor *dropped = fy_call(net, x);
+        since();
         fy_eval(net);
+        assert_string_equal(kinds(), "mode");
+        assert_string_equal(text_of(event_of("mode", 0), "mode"), "training");
         assert_false(fy_is_training(net));
         fy_tensor *whole = fy_call(net, x);
         int zeros = 0;

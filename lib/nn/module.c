@@ -11,6 +11,7 @@
 #include "out_of_memory.h"
 #include "quarantine.h"
 #include "session_hooks.h"
+#include "synchronize.h"
 
 enum { MAX_NAME = 120, MAX_PATH = 240 };
 
@@ -288,7 +289,9 @@ static void set_training(fy_module *m, bool on)
 
 void fy_train_at(fy_site *at, fy_module *m, bool on)
 {
-    if (fy_module_check(at, 0, m)) set_training(m, on);
+    if (!fy_module_check(at, 0, m)) return;
+    set_training(m, on);
+    fy_mode_emit(at, "training", on);
 }
 
 bool fy_is_training_at(fy_site *at, fy_module *m) { return fy_module_check(at, 0, m) && m->base->training; }

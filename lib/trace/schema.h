@@ -237,7 +237,7 @@
         FIELD(peer, BOOL, can, "false: copies go through the host") \
     END(peer) \
     KIND(mode, "a mode was set") \
-        FIELD(mode, STR, mode, "launch_blocking, autocast cuda float16 ...") \
+        FIELD(mode, STR, mode, "launch_blocking, autocast cuda float16, training (of a module) ...") \
         FIELD(mode, BOOL, on, "is it on") \
     END(mode) \
     KIND(host_read, "the program read tensor data through the API") \
