@@ -2,8 +2,8 @@
  *
  * Few elements per result: one thread per result. More: one block per result. Each of its threads folds every 256th
  * element into a part of its own; then the block joins its 256 parts as a tree that halves at every step (drawn in
- * sum.cu). Many elements and few results, as for a whole tensor: several blocks per result, each with its part, and a
- * second launch joins those. The order depends on the sizes only.
+ * sum.cu), with two barriers. Many elements and few results, as for a whole tensor: several blocks per result, each
+ * with its part, and a second launch joins those. The order depends on the sizes only.
  *
  * A fold defines the operation:
  *   element, number, part  types: of an element; of the computation; of the elements folded so far
@@ -61,15 +61,26 @@ namespace {
 template <typename P> __device__ P partials[FY_STREAMS][MOST_BLOCKS];
 }
 
-/* Joins the parts of a block's threads into part[0]. Every thread of the block must call it; before the parts are
+enum { TOGETHER = 16 }; /* parts that one thread joins between two barriers */
+static_assert(TOGETHER * TOGETHER == FY_THREADS, "a block joins its parts in two steps");
+
+/* Joins part[0], part[step], ... of TOGETHER parts into the first, as a tree that halves. */
+template <typename F> __device__ inline void join_parts(F &fold, typename F::part *part, unsigned step)
+{
+    for (unsigned half = TOGETHER / 2; half > 0; half /= 2)
+        for (unsigned i = 0; i < half; i++) fold.join(part[i * step], part[(i + half) * step]);
+}
+
+/* Joins the parts of a block's threads into part[0], in the order of the tree that halves at every step; a barrier for
+ * each halving would cost more than the few joins. Every thread of the block must call it; before the parts are
  * overwritten all must pass a __syncthreads. */
 template <typename F> __device__ inline void join_block(F &fold, typename F::part *part)
 {
     unsigned t = threadIdx.x;
-    for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
-        __syncthreads(); /* all parts of the previous step are stored */
-        if (t < half) fold.join(part[t], part[t + half]);
-    }
+    __syncthreads(); /* the parts of all threads are stored */
+    if (t < TOGETHER) join_parts(fold, part + t, TOGETHER);
+    __syncthreads();
+    if (t == 0) join_parts(fold, part, 1);
 }
 
 /* This thread's part of a result: every step-th element from `first` on. */
