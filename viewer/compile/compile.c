@@ -44,6 +44,7 @@ static void make_command(compiler_command *c, const compile_options *o, bool cla
     compiler_add(c, o->home->lib);
     compiler_add(c, "-lferry");
     compiler_add_words(c, FERRY_CORE_LIBS);
+    compiler_add_fast_linker(c);
 }
 
 static compile_end broken(diagnosis *d, const char *what, const char *name, const char *why, const char *hint)
@@ -77,6 +78,7 @@ static bool prepare(const compile_options *o, diagnosis *d)
 static const char *trouble_of_folder(const char *output)
 {
     bool cannot = strstr(output, "opening dependency file ") || strstr(output, "cannot open output file ") ||
+                  (strstr(output, ": fatal error: ") && strstr(output, ": open: ")) || /* gold's words */
                   strstr(output, "error: error opening '");
     return cannot ? "the folder of built programs cannot be written" : NULL;
 }

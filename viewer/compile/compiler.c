@@ -77,3 +77,9 @@ bool compiler_choose(compiler_command *c, bool *clang, diagnosis *d)
     snprintf(d->hint, sizeof d->hint, "install one: apt install gcc, or dnf install gcc");
     return false;
 }
+
+void compiler_add_fast_linker(compiler_command *c)
+{
+    char path[PATH_ROOM];
+    if (find_program("ld.gold", path)) compiler_add(c, "-fuse-ld=gold");
+}
