@@ -7,91 +7,17 @@
 #include <string.h>
 
 #include "op.h"
+#include "value_product.h"
 
-const element unknown_element = {0, INFINITY};
+static bool is_real(fy_word dtype) { return rounding_to(dtype).epsilon > 0; }
 
-bool element_is_known(element e) { return isfinite(e.is) && isfinite(e.within); }
+/* ---- elementwise ---- */
 
-/* ---- dtypes ---- */
-
-/* The largest relative error of rounding; 0: integers, which are exact. */
-static double epsilon_of(fy_word dtype)
-{
-    switch (dtype) {
-    case FY_WORD_float64: return 0x1p-52;
-    case FY_WORD_float32: return 0x1p-23;
-    case FY_WORD_float16: return 0x1p-10;
-    case FY_WORD_bfloat16: return 0x1p-7;
-    default: return 0;
-    }
-}
-
-/* What is lost near zero: subnormal numbers may be flushed. */
-static double smallest_of(fy_word dtype) { return dtype == FY_WORD_float16 ? 0x1p-14 : 0x1p-126; }
-
-/* Beyond it a float overflows, an integer wraps around or is no longer exact in the log's doubles. */
-static double largest_of(fy_word dtype)
-{
-    switch (dtype) {
-    case FY_WORD_float64: return 1e300;
-    case FY_WORD_float32:
-    case FY_WORD_bfloat16: return 3e38;
-    case FY_WORD_float16: return 65000;
-    case FY_WORD_int64: return 0x1p53;
-    case FY_WORD_int32: return 0x1p31 - 1;
-    case FY_WORD_uint8: return 255;
-    case FY_WORD_bool: return 1;
-    default: return 0;
-    }
-}
-
-static bool is_real(fy_word dtype) { return epsilon_of(dtype) > 0; }
-
-typedef struct rounding { /* to a dtype, for many elements */
-    fy_word dtype;
-    double epsilon, smallest, largest;
-} rounding;
-
-static rounding rounding_to(fy_word dtype)
-{
-    return (rounding){dtype, epsilon_of(dtype), smallest_of(dtype), largest_of(dtype)};
-}
-
-static inline element rounded(element e, const rounding *to)
-{
-    if (!element_is_known(e) || fabs(e.is) + e.within > to->largest) return unknown_element;
-    if (to->epsilon > 0) {
-        e.within += to->epsilon * (fabs(e.is) + e.within) + to->smallest;
-        return e;
-    }
-    if (to->dtype == FY_WORD_bool)
-        return fabs(e.is) > e.within || e.within == 0 ? (element){e.is != 0, 0} : unknown_element;
-    double whole = trunc(e.is);
-    bool is_sure = e.within == 0 || (trunc(e.is - e.within) == whole && trunc(e.is + e.within) == whole);
-    if (to->dtype == FY_WORD_uint8 && whole < 0) is_sure = false;
-    return is_sure ? (element){whole, 0} : unknown_element;
-}
-
-element element_rounded(element e, fy_word dtype)
-{
-    rounding to = rounding_to(dtype);
-    return rounded(e, &to);
-}
-
-bool element_allows(element e, double claimed, fy_word dtype)
-{
-    if (!element_is_known(e)) return true;
-    double slack = is_real(dtype) ? 2 * epsilon_of(dtype) * fabs(e.is) + smallest_of(dtype) : 0;
-    return fabs(claimed - e.is) <= 2 * e.within + slack; /* false for NaN */
-}
-
-/* ---- elements ---- */
-
-/* An input, to be read element by element of the result: sizes of 1 are repeated. period: the input's elements are
- * those of the result, or its last dimensions', again and again; 0: they are repeated otherwise. */
+/* An input, to be read element by element of the result, in order: sizes of 1 are repeated. period: the input's
+ * elements are those of the result, or its last dimensions', again and again; 0: they are repeated otherwise. */
 typedef struct operand {
     const array *in, *out;
-    int64_t period;
+    int64_t period, next; /* next: of the period, or of the result's elements */
 } operand;
 
 static operand operand_of(const array *in, const array *out)
@@ -100,14 +26,12 @@ static operand operand_of(const array *in, const array *out)
     while (same < in->ndim && same < out->ndim && in->shape[in->ndim - 1 - same] == out->shape[out->ndim - 1 - same])
         same++;
     bool repeats = in->count > 0 && (in->count == 1 || same == in->ndim);
-    return (operand){in, out, repeats ? in->count : 0};
+    return (operand){in, out, repeats ? in->count : 0, 0};
 }
 
 /* For element i of the result. Unknown if the shapes do not fit. */
-static element broadcast(operand from, int64_t i)
+static element broadcast(const array *in, const array *out, int64_t i)
 {
-    const array *in = from.in, *out = from.out;
-    if (from.period) return in->at[i < from.period ? i : i % from.period];
     int64_t index = 0, step = 1;
     for (int k = 0; k < in->ndim; k++) {
         int64_t size = in->shape[in->ndim - 1 - k], of = k < out->ndim ? out->shape[out->ndim - 1 - k] : 1;
@@ -117,6 +41,14 @@ static element broadcast(operand from, int64_t i)
         i /= of ? of : 1;
     }
     return index < in->count ? in->at[index] : unknown_element;
+}
+
+static inline element next_of(operand *from)
+{
+    if (!from->period) return broadcast(from->in, from->out, from->next++);
+    element e = from->in->at[from->next];
+    if (++from->next == from->period) from->next = 0;
+    return e;
 }
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -197,9 +129,10 @@ static element binary(int op, element a, element b)
 /* out holds what the op gives. */
 static outcome_of_op compare(const claims *said, const array *out, int64_t *where)
 {
+    const rounding to = rounding_to(out->dtype);
     for (int64_t i = 0; i < said->count && i < out->count; i++) {
         *where = i;
-        if (!element_allows(out->at[i], said->at[i], out->dtype)) return OP_CONTRADICTS;
+        if (!element_allows(out->at[i], said->at[i], &to)) return OP_CONTRADICTS;
     }
     return OP_FITS;
 }
@@ -214,17 +147,24 @@ static bool has_known(const array *out)
 /* Without rounding. */
 static bool is_picked(int op) { return op == FY_OP_clone || op == FY_OP_neg || op == FY_OP_abs || op == FY_OP_relu; }
 
-static outcome_of_op elementwise(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
+static inline __attribute__((always_inline)) void elementwise_as(int op, const array *in, int inputs, array *out)
 {
     operand first = operand_of(&in[0], out), second = operand_of(&in[inputs > 1], out);
     const rounding to = rounding_to(out->dtype);
-    const bool exact = is_real(out->dtype) && is_picked(op);
+    const bool exact = to.epsilon > 0 && is_picked(op);
     for (int64_t i = 0; i < out->count; i++) {
-        element a = broadcast(first, i), b = inputs > 1 ? broadcast(second, i) : a;
+        element a = next_of(&first), b = inputs > 1 ? next_of(&second) : a;
         bool known = element_is_known(a) && element_is_known(b);
         element r = !known ? unknown_element : inputs > 1 ? binary(op, a, b) : unary(op, a, to.epsilon);
         out->at[i] = exact ? r : rounded(r, &to);
     }
+}
+
+/* One copy of the loop for what large tensors go through. */
+static outcome_of_op elementwise(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
+{
+    if (op == FY_OP_mul && inputs == 2) elementwise_as(FY_OP_mul, in, 2, out);
+    else elementwise_as(op, in, inputs, out);
     return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
 }
 
@@ -232,35 +172,36 @@ static outcome_of_op elementwise(int op, const array *in, int inputs, const clai
 
 typedef enum form { ADD_S_TIMES_B, SUB_S_TIMES_B, ADD_S, S_MINUS_A, S_TIMES_A, S_OVER_A, ALL_S } form;
 
-static inline void form_at(form f, const operand in[2], int64_t i, element *a, element *b)
+/* a and b of the result's next element. */
+static inline void form_next(form f, operand in[2], element *a, element *b)
 {
     static const element zero = {0, 0}, one = {1, 0};
-    element x = f == ALL_S ? zero : broadcast(in[0], i);
+    element x = f == ALL_S ? zero : next_of(&in[0]);
     element minus = {-x.is, x.within};
     *a = f == S_TIMES_A || f == S_OVER_A || f == ALL_S ? zero : f == S_MINUS_A ? minus : x;
     *b = f == S_TIMES_A ? x : one;
-    if (f == ADD_S_TIMES_B || f == SUB_S_TIMES_B) *b = broadcast(in[1], i);
+    if (f == ADD_S_TIMES_B || f == SUB_S_TIMES_B) *b = next_of(&in[1]);
     if (f == SUB_S_TIMES_B) b->is = -b->is;
     if (f == S_OVER_A) *b = x.is != 0 && x.within == 0 ? (element){1 / x.is, 1e-15 / fabs(x.is)} : unknown_element;
 }
 
-/* The numbers s for which every claimed element follows, narrowed to [low, high]; false: there is none. */
-static inline bool find_number(form f, const operand in[2], const claims *said, const array *out, double *low,
-                               double *high, int64_t *where)
+/* The numbers s for which every claimed element follows, narrowed to [low, high]; false: there is none, and a and b are
+ * those of the element that shows it. */
+static inline bool find_number(form f, operand in[2], const claims *said, const array *out, double *low, double *high,
+                               int64_t *where, element *a, element *b)
 {
+    const rounding to = rounding_to(out->dtype);
     *low = -INFINITY, *high = INFINITY;
     for (int64_t i = 0; i < said->count && i < out->count; i++) {
-        element a, b;
-        form_at(f, in, i, &a, &b);
-        double r = said->at[i], rest = r - a.is;
-        if (!element_is_known(a) || !element_is_known(b) || !isfinite(r) || fabs(r) > largest_of(out->dtype)) continue;
-        double size = fabs(a.is) + fabs(r), slack = 2 * a.within + (4 * epsilon_of(out->dtype) + 1e-14) * size;
-        slack += is_real(out->dtype) ? smallest_of(out->dtype) : 0;
+        form_next(f, in, a, b);
+        double r = said->at[i], rest = r - a->is;
+        if (!element_is_known(*a) || !element_is_known(*b) || !isfinite(r) || fabs(r) > to.largest) continue;
+        double size = fabs(a->is) + fabs(r), slack = 2 * a->within + (4 * to.epsilon + 1e-14) * size + to.smallest;
         *where = i;
-        if (b.is == 0 && b.within == 0 && fabs(rest) > slack) return false;
-        if (fabs(b.is) <= 4 * b.within || b.is == 0) continue;
-        slack += 2 * b.within * (fabs(rest) + slack) / (fabs(b.is) - 2 * b.within);
-        double s = rest / b.is, more = slack / fabs(b.is);
+        if (b->is == 0 && b->within == 0 && fabs(rest) > slack) return false;
+        if (fabs(b->is) <= 4 * b->within || b->is == 0) continue;
+        slack += 2 * b->within * (fabs(rest) + slack) / (fabs(b->is) - 2 * b->within);
+        double s = rest / b->is, more = slack / fabs(b->is);
         *low = larger(*low, s - more);
         *high = smaller(*high, s + more);
         if (*low > *high) return false;
@@ -273,20 +214,19 @@ static inline __attribute__((always_inline)) outcome_of_op linear_as(form f, con
 {
     double low, high;
     bool tensors = f == ADD_S_TIMES_B || f == SUB_S_TIMES_B;
+    element a = unknown_element, b = unknown_element;
     operand in[2] = {{0}};
     for (int k = 0; f != ALL_S && k <= tensors; k++) in[k] = operand_of(&inputs[k], out);
-    if (!find_number(f, in, said, out, &low, &high, where)) {
-        element a, b; /* as if s were 1, for the message */
-        form_at(f, in, *where, &a, &b);
-        out->at[*where] = tensors ? (element){a.is + b.is, 0} : unknown_element;
+    if (!find_number(f, in, said, out, &low, &high, where, &a, &b)) {
+        out->at[*where] = tensors ? (element){a.is + b.is, 0} : unknown_element; /* s = 1, for the message */
         return OP_CONTRADICTS;
     }
     if (!isfinite(low) || !isfinite(high)) return OP_UNDECIDED;
     const double s = low + (high - low) / 2, s_within = (high - low) / 2;
     const rounding to = rounding_to(out->dtype);
+    in[0].next = in[1].next = 0;
     for (int64_t i = 0; i < out->count; i++) {
-        element a, b;
-        form_at(f, in, i, &a, &b);
+        form_next(f, in, &a, &b);
         if (!element_is_known(a) || !element_is_known(b)) continue;
         double within = a.within + fabs(s) * b.within + s_within * (fabs(b.is) + b.within);
         out->at[i] = rounded((element){a.is + s * b.is, within + to.epsilon * fabs(a.is)}, &to);
@@ -357,10 +297,10 @@ static bool narrow(power_search *p, element a, double r, const rounding *to)
 
 static outcome_of_op power_as(power_search p, const array *in, const claims *said, array *out, int64_t *where)
 {
-    const operand from = operand_of(in, out);
+    operand from = operand_of(in, out);
     const rounding to = rounding_to(out->dtype);
     for (int64_t i = 0; i < said->count && i < out->count; i++) {
-        element a = broadcast(from, i);
+        element a = next_of(&from);
         *where = i;
         if (!element_is_known(a)) continue;
         if (!sign_fits(&p, a, said->at[i]) || !narrow(&p, a, said->at[i], &to)) return OP_CONTRADICTS;
@@ -368,8 +308,9 @@ static outcome_of_op power_as(power_search p, const array *in, const claims *sai
     bool sure = p.form == A_TO_S || (p.positive && !p.negative);
     if (!isfinite(p.low) || !isfinite(p.high) || !sure) return OP_UNDECIDED;
     const element number = {p.low + (p.high - p.low) / 2, (p.high - p.low) / 2};
+    from.next = 0;
     for (int64_t i = 0; i < out->count; i++) {
-        element a = broadcast(from, i);
+        element a = next_of(&from);
         if (!element_is_known(a)) continue;
         out->at[i] = rounded(
             p.form == A_TO_S
@@ -440,36 +381,41 @@ static int64_t target_of(const array *in, unsigned dims, int64_t i)
     return at;
 }
 
-static element joined(int op, element r, element x)
+/* An unknown element makes the result unknown: its bound is infinite, and stays so. */
+static inline __attribute__((always_inline)) element joined(int op, double e, element r, element x)
 {
-    if (!element_is_known(r) || !element_is_known(x)) return unknown_element;
     if (op == FY_OP_max) return (element){larger(r.is, x.is), larger(r.within, x.within)};
     if (op == FY_OP_min) return (element){smaller(r.is, x.is), larger(r.within, x.within)};
-    return (element){r.is + x.is, r.within + x.within};
+    return (element){r.is + x.is, r.within + x.within + e * fabs(x.is)};
+}
+
+static inline __attribute__((always_inline)) element joined_all(int op, double e, element r, const element *x,
+                                                                int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) r = joined(op, e, r, x[i]);
+    return r;
 }
 
 static void reduce(int op, const array *in, unsigned dims, array *out)
 {
     int64_t n = out->count ? in->count / out->count : 0;
-    double e = epsilon_of(out->dtype) * (double)n;
-    bool picks = op == FY_OP_max || op == FY_OP_min;
+    const rounding to = rounding_to(out->dtype);
+    double e = to.epsilon * (double)n;
+    bool largest = op == FY_OP_max, least = op == FY_OP_min;
     for (int64_t i = 0; i < out->count; i++)
-        out->at[i] = picks ? (element){op == FY_OP_max ? -DBL_MAX : DBL_MAX, 0} : (element){0, 0};
+        out->at[i] = largest || least ? (element){largest ? -DBL_MAX : DBL_MAX, 0} : (element){0, 0};
     int64_t together = 1; /* neighbours that go into the same element: the last dimensions, if they are reduced */
     for (int d = in->ndim - 1; d >= 0 && dims >> d & 1; d--) together *= in->shape[d];
     for (int64_t i = 0; i < in->count; i += together) {
-        element *to = &out->at[target_of(in, dims, i)], r = *to;
-        for (int64_t k = i; k < i + together; k++) {
-            element x = in->at[k];
-            if (!picks) x.within += e * fabs(x.is);
-            r = joined(op, r, x);
-        }
-        *to = r;
+        element *r = &out->at[target_of(in, dims, i)];
+        if (largest) *r = joined_all(FY_OP_max, e, *r, in->at + i, together);
+        else if (least) *r = joined_all(FY_OP_min, e, *r, in->at + i, together);
+        else *r = joined_all(FY_OP_sum, e, *r, in->at + i, together);
     }
     for (int64_t i = 0; i < out->count; i++) {
         element *r = &out->at[i];
         if (op == FY_OP_mean) r->is /= (double)n, r->within /= (double)n;
-        *r = n ? element_rounded(*r, out->dtype) : unknown_element;
+        *r = n ? rounded(*r, &to) : unknown_element;
     }
 }
 
@@ -496,33 +442,9 @@ static outcome_of_op reduction(int op, const array *in, const claims *said, arra
 
 /* ---- products ---- */
 
-/* sums += x times a row. An unknown factor makes a sum unknown: infinity times 0 is NaN, and neither gets finite again.
- */
-static void add_products(element x, const element *row, int64_t n, double e, element *sums)
-{
-    double size = fabs(x.is);
-    for (int64_t j = 0; j < n; j++) {
-        double product = x.is * row[j].is, magnitude = fabs(product);
-        sums[j].is += product;
-        sums[j].within += size * row[j].within + fabs(row[j].is) * x.within + x.within * row[j].within + e * magnitude;
-    }
-}
-
 static outcome_of_op product(const array *in, const claims *said, array *out, int64_t *where)
 {
-    const array *a = &in[0], *b = &in[1];
-    if (a->ndim != 2 || b->ndim != 2 || out->ndim != 2 || a->shape[1] != b->shape[0] || out->shape[0] != a->shape[0] ||
-        out->shape[1] != b->shape[1])
-        return OP_UNDECIDED;
-    int64_t depth = a->shape[1], columns = b->shape[1];
-    double e = epsilon_of(out->dtype) * (double)(depth + 1);
-    for (int64_t i = 0; i < out->count; i++) out->at[i] = (element){0, 0};
-    for (int64_t i = 0; i < a->shape[0]; i++)
-        for (int64_t k = 0; k < depth; k++)
-            add_products(a->at[i * depth + k], &b->at[k * columns], columns, e, &out->at[i * columns]);
-    const rounding to = rounding_to(out->dtype);
-    for (int64_t i = 0; i < out->count; i++) out->at[i] = rounded(out->at[i], &to);
-    return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
+    return value_product(&in[0], &in[1], out) && has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
 }
 
 /* ---- any ---- */

@@ -3,23 +3,7 @@
 #ifndef FERRY_VALUE_OPS_H
 #define FERRY_VALUE_OPS_H
 
-#include "event.h"
-
-/* An element's value and the most that the real one may differ from it; INFINITY: unknown. */
-typedef struct element {
-    double is, within;
-} element;
-
-extern const element unknown_element;
-bool element_is_known(element e);
-
-/* A tensor's elements, row-major. */
-typedef struct array {
-    element *at;
-    int64_t count, shape[8];
-    int ndim;
-    fy_word dtype;
-} array;
+#include "element.h"
 
 /* Values that an event gives of a result: of its first elements. */
 typedef struct claims {
@@ -35,10 +19,6 @@ typedef enum outcome_of_op { OP_UNDECIDED, OP_FITS, OP_CONTRADICTS } outcome_of_
  * sought that gives the claimed values. out: shape and dtype set, its elements unknown. */
 outcome_of_op value_op(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where);
 
-/* The element as the dtype holds it. */
-element element_rounded(element e, fy_word dtype);
-/* May the claimed value be this element? An unknown one may be anything. */
-bool element_allows(element e, double claimed, fy_word dtype);
 /* Steps of an operation, which bound how long the recomputation takes. */
 int64_t value_op_steps(int op, const array *in, int inputs, const array *out);
 

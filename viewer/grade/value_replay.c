@@ -17,7 +17,7 @@
 /* A verdict takes a moment. What no answer comes from gets half of the room and of the steps; beyond that its values
  * are taken as claimed. Where there is none for what an answer comes from, the run fails. MOST_APART: between the
  * results of one launch. */
-enum { MOST_OF_STORAGE = 1 << 22, MOST_ELEMENTS = 1 << 24, MOST_STEPS = 400000000, MOST_APART = 256 };
+enum { MOST_OF_STORAGE = 1 << 22, MOST_ELEMENTS = 1 << 24, MOST_STEPS = 400000000, MOST_APART = 256, MOST_INPUTS = 3 };
 
 /* A storage's elements, as far as they are known. */
 typedef struct bytes {
@@ -111,7 +111,8 @@ typedef struct handle {
     uint32_t storage;
     int64_t offset, stride[8], last; /* last: the highest place of an element */
     bool is_rows;                    /* row-major, without gaps */
-    array elements;                  /* their shape, without room */
+    array elements;                  /* at: once they are opened */
+    element *copy;                   /* they are copied there, since they are not rows; the caller frees it */
 } handle;
 
 static bool is_too_large(walk *w, uint32_t storage)
@@ -147,15 +148,21 @@ static bool handle_of(walk *w, uint32_t tensor, handle *h)
     return h->last < MOST_OF_STORAGE || is_too_large(w, h->storage);
 }
 
-static int64_t place_of(const handle *h, int64_t i)
+/* Where an element lies, and the next one: row-major. */
+typedef struct place {
+    int64_t at, index[8];
+} place;
+
+static place first_place(const handle *h) { return (place){.at = h->offset}; }
+
+static void next_place(place *p, const handle *h)
 {
-    int64_t at = h->offset;
-    if (h->is_rows) return at + i;
     for (int d = h->elements.ndim - 1; d >= 0; d--) {
-        at += i % h->elements.shape[d] * h->stride[d];
-        i /= h->elements.shape[d];
+        p->at += h->stride[d];
+        if (++p->index[d] < h->elements.shape[d]) return;
+        p->at -= h->stride[d] * p->index[d];
+        p->index[d] = 0;
     }
-    return at;
 }
 
 static void forget(bytes *b)
@@ -184,28 +191,50 @@ static bytes *bytes_of(walk *w, const handle *h)
     return b;
 }
 
-/* A copy of a tensor's elements as of a version; without elements if nothing is known of that. The caller frees it. */
-static array read_array(walk *w, const handle *h, uint32_t version)
+static void copy_elements(const bytes *b, handle *h)
 {
-    array a = h->elements;
-    bytes *b = bytes_of(w, h);
-    a.at = memory_realloc(NULL, (size_t)a.count + 1, sizeof *a.at, "grading");
-    if (b && b->version != version) forget(b), b->version = version;
-    if (b && h->is_rows && a.count) memcpy(a.at, b->at + h->offset, (size_t)a.count * sizeof *a.at);
-    else
-        for (int64_t i = 0; i < a.count; i++) a.at[i] = b ? b->at[place_of(h, i)] : unknown_element;
-    return a;
+    const int64_t count = h->elements.count;
+    place p = first_place(h);
+    h->elements.at = h->copy = memory_realloc(NULL, (size_t)count + 1, sizeof *h->copy, "grading");
+    for (int64_t i = 0; i < count; i++, next_place(&p, h)) h->copy[i] = b ? b->at[p.at] : unknown_element;
 }
 
-static void write_array(walk *w, const handle *h, const array *a, uint32_t version)
+/* Finds the elements as of a version: in the storage where they are rows, else a copy. Another handle of the same
+ * storage that needs more room moves them: then both are made room for first. */
+static void open_elements(walk *w, handle *h, uint32_t version)
 {
     bytes *b = bytes_of(w, h);
-    if (!b) return;
-    if (b->version + 1 != version && b->version != version) forget(b);
-    b->version = version;
-    if (h->is_rows && a->count) memcpy(b->at + h->offset, a->at, (size_t)a->count * sizeof *a->at);
-    else
-        for (int64_t i = 0; i < a->count; i++) b->at[place_of(h, i)] = a->at[i];
+    if (b && b->version != version) forget(b), b->version = version;
+    if (b && h->is_rows) h->elements.at = b->at + h->offset;
+    else copy_elements(b, h);
+}
+
+/* As copies, also where they are rows: something is about to write into the storage. */
+static void part_elements(walk *w, handle *h)
+{
+    if (!h->copy) copy_elements(&w->storage[h->storage], h);
+}
+
+static void set_unknown(array *a)
+{
+    for (int64_t i = 0; i < a->count; i++) a->at[i] = unknown_element;
+}
+
+/* For what the next version of the storage holds: they are unknown yet. */
+static void open_result(walk *w, handle *h, uint32_t version)
+{
+    open_elements(w, h, version - 1);
+    set_unknown(&h->elements);
+}
+
+/* The elements are those of this version. */
+static void store_elements(walk *w, handle *h, uint32_t version)
+{
+    bytes *b = bytes_of(w, h);
+    place p = first_place(h);
+    if (b) b->version = version;
+    for (int64_t i = 0; b && h->copy && i < h->elements.count; i++, next_place(&p, h)) b->at[p.at] = h->copy[i];
+    free(h->copy);
 }
 
 /* ---- claims ---- */
@@ -256,16 +285,17 @@ static void contradict(walk *w, const fy_event *e, const array *a, int64_t i, do
 /* What a list does not show: the least, the largest, and that none is NaN. */
 static bool summary_fits(const array *a, const fy_ev_values *is)
 {
-    element low = {INFINITY, 0}, high = {-INFINITY, 0};
+    double least = INFINITY, largest = -INFINITY, within = 0;
     if (is->count != a->count || is->seen != a->count || !a->count) return true;
-    for (int64_t i = 0; i < a->count; i++) {
-        if (!element_is_known(a->at[i])) return true;
-        element x = a->at[i];
-        if (x.is < low.is) low.is = x.is;
-        if (x.is > high.is) high.is = x.is;
-        if (x.within > low.within) low.within = high.within = x.within;
+    for (int64_t i = 0; i < a->count; i++) { /* an unknown element is within infinity */
+        least = a->at[i].is < least ? a->at[i].is : least;
+        largest = a->at[i].is > largest ? a->at[i].is : largest;
+        within = a->at[i].within > within ? a->at[i].within : within;
     }
-    return is->nan == 0 && element_allows(low, is->min, a->dtype) && element_allows(high, is->max, a->dtype);
+    const element low = {least, within}, high = {largest, within};
+    const rounding to = rounding_to(a->dtype);
+    if (!element_is_known(low) || !element_is_known(high)) return true;
+    return is->nan == 0 && element_allows(low, is->min, &to) && element_allows(high, is->max, &to);
 }
 
 /* Compares what is known with what is claimed, then takes the claims: they are exact. */
@@ -278,10 +308,12 @@ static void settle(walk *w, const fy_event *e, array *a, const claims *said, con
         w->out.why = grade_say(w->g, "the log says that %s values from %.9g to %.9g, which %s does not give",
                                claim_of(w, e), values->is.values.min, values->is.values.max, what);
     }
+    const rounding to = rounding_to(a->dtype);
     for (int64_t i = 0; i < said->count && i < a->count; i++) {
-        if (!element_allows(a->at[i], said->at[i], a->dtype)) contradict(w, e, a, i, said->at[i], what);
+        if (!element_allows(a->at[i], said->at[i], &to)) contradict(w, e, a, i, said->at[i], what);
         bool exact = isfinite(said->at[i]) && fabs(said->at[i]) <= 0x1p53;
-        if (exact || a->dtype != FY_WORD_int64) a->at[i] = (element){said->at[i], 0}; /* infinite or NaN: unknown */
+        if (exact || a->dtype != FY_WORD_int64)
+            a->at[i] = isfinite(said->at[i]) ? (element){said->at[i], 0} : unknown_element;
     }
 }
 
@@ -297,11 +329,6 @@ static const fy_event *result_of(const walk *w, uint32_t work, uint32_t tensor)
 
 /* ---- events ---- */
 
-static void set_unknown(array *a)
-{
-    for (int64_t i = 0; i < a->count; i++) a->at[i] = unknown_element;
-}
-
 /* An output whose op is not recomputed. */
 static void take_output(walk *w, const fy_event *e, const fy_use *use)
 {
@@ -314,16 +341,16 @@ static void take_output(walk *w, const fy_event *e, const fy_use *use)
         w->storage[use->storage].version = use->version;
         return;
     }
-    array a = read_array(w, &h, use->version - 1);
-    set_unknown(&a);
-    settle(w, e, &a, &said, values, "it");
-    write_array(w, &h, &a, use->version);
-    free(a.at);
+    open_result(w, &h, use->version);
+    settle(w, e, &h.elements, &said, values, "it");
+    store_elements(w, &h, use->version);
 }
 
-static void walk_output(walk *w, const fy_event *e, const array *in, int inputs, const fy_use *use)
+/* in: handles whose elements are found; inputs < 0: the op is not recomputed. */
+static void walk_output(walk *w, const fy_event *e, handle *in, int inputs, const fy_use *use)
 {
     handle h;
+    array *a = &h.elements, from[MOST_INPUTS];
     fy_bytes name = fy_event_bytes(e, e->is.op.name);
     int op = fy_op_named(name.data, name.size);
     const fy_event *values = result_of(w, e->is.op.id, use->tensor);
@@ -334,39 +361,51 @@ static void walk_output(walk *w, const fy_event *e, const array *in, int inputs,
         take_output(w, e, use);
         return;
     }
-    array a = read_array(w, &h, use->version - 1);
-    set_unknown(&a);
-    int64_t steps = value_op_steps(op, in, inputs, &a);
+    for (int i = 0; i < inputs; i++) {
+        if (in[i].storage == h.storage) part_elements(w, &in[i]);
+        from[i] = in[i].elements;
+    }
+    open_result(w, &h, use->version);
+    int64_t steps = value_op_steps(op, from, inputs, a);
     bool leads = w->storage[h.storage].leads, affordable = w->steps + steps <= (leads ? MOST_STEPS : MOST_STEPS / 2);
     if (affordable) w->steps += steps;
     else w->crowded |= leads;
-    outcome_of_op is = affordable ? value_op(op, in, inputs, &said, &a, &where) : OP_UNDECIDED;
-    if (is == OP_CONTRADICTS) contradict(w, e, &a, where, said.at[where], "its inputs");
-    if (is != OP_FITS) set_unknown(&a);
+    outcome_of_op is = affordable ? value_op(op, from, inputs, &said, a, &where) : OP_UNDECIDED;
+    if (is == OP_CONTRADICTS) contradict(w, e, a, where, said.at[where], "its inputs");
+    if (is != OP_FITS) set_unknown(a);
     w->out.checked += is != OP_UNDECIDED && said.count > 0;
     w->out.skipped += is == OP_UNDECIDED || !said.count;
-    settle(w, e, &a, &said, values, "its inputs");
-    write_array(w, &h, &a, use->version);
-    free(a.at);
+    settle(w, e, a, &said, values, "its inputs");
+    store_elements(w, &h, use->version);
 }
 
 /* A launch of a list, with several results, is not recomputed. */
 static void walk_op(walk *w, const fy_event *e)
 {
-    array in[3];
+    handle in[MOST_INPUTS];
     int inputs = 0;
     fy_use use, out;
     size_t outs = 0;
     while (fy_event_use(e, e->is.op.out, outs, &out)) outs++;
     bool known = outs == 1;
     for (size_t i = 0; known && fy_event_use(e, e->is.op.in, i, &use); i++) {
-        handle h;
-        known = i < 3 && handle_of(w, use.tensor, &h) && h.storage == use.storage;
-        if (known) in[inputs++] = read_array(w, &h, use.version);
+        known = i < MOST_INPUTS && handle_of(w, use.tensor, &in[i]) && in[i].storage == use.storage;
+        if (known) bytes_of(w, &in[i]), inputs++;
     }
+    if (!known) inputs = 0;
+    for (int i = 0; i < inputs && fy_event_use(e, e->is.op.in, (size_t)i, &use); i++)
+        open_elements(w, &in[i], use.version);
     for (size_t i = 0; i < outs; i++)
         if (fy_event_use(e, e->is.op.out, i, &out)) walk_output(w, e, in, known ? inputs : -1, &out);
-    for (int i = 0; i < inputs; i++) free(in[i].at);
+    for (int i = 0; i < inputs; i++) free(in[i].copy);
+}
+
+static void convert(const array *from, array *to)
+{
+    const rounding rule = rounding_to(to->dtype);
+    if (from->dtype == to->dtype) memcpy(to->at, from->at, (size_t)to->count * sizeof *to->at);
+    else
+        for (int64_t i = 0; i < to->count; i++) to->at[i] = rounded(from->at[i], &rule);
 }
 
 /* Elements in the same order, or a tensor of one element, which is repeated. */
@@ -381,20 +420,22 @@ static void walk_copy(walk *w, const fy_event *e)
         return;
     }
     bool known = handle_of(w, is->src.tensor, &from) && from.storage == is->src.storage;
-    array a = read_array(w, &to, is->dst.version - 1), b = {0};
-    set_unknown(&a);
-    if (known) b = read_array(w, &from, is->src.version);
-    for (int64_t i = 0; known && b.count == a.count && i < a.count; i++)
-        a.at[i] = a.dtype == b.dtype ? b.at[i] : element_rounded(b.at[i], a.dtype);
+    array *a = &to.elements;
+    if (known) {
+        open_elements(w, &from, is->src.version);
+        if (from.storage == to.storage) part_elements(w, &from);
+    }
+    open_result(w, &to, is->dst.version);
+    known = known && from.elements.count == a->count;
+    if (known) convert(&from.elements, a);
     const fy_event *values = result_of(w, is->id, is->dst.tensor);
     claims said = claims_of(w, values);
-    bool any = known && b.count == a.count && a.count && element_is_known(a.at[0]) && said.count;
+    bool any = known && a->count && element_is_known(a->at[0]) && said.count;
     w->out.checked += any;
     w->out.skipped += !any;
-    settle(w, e, &a, &said, values, "its source");
-    write_array(w, &to, &a, is->dst.version);
-    free(a.at);
-    free(b.at);
+    settle(w, e, a, &said, values, "its source");
+    store_elements(w, &to, is->dst.version);
+    free(from.copy);
 }
 
 /* The host wrote something that the log tells only by the values that may follow. */
@@ -418,10 +459,9 @@ static void walk_given(walk *w, const fy_event *e)
         h.elements.count != want.count || h.elements.dtype != want.dtype)
         return;
     uint32_t version = w->storage[h.storage].version;
-    array a = read_array(w, &h, version);
-    for (int64_t i = 0; i < a.count; i++) a.at[i] = (element){want.data[i], 0};
-    write_array(w, &h, &a, version);
-    free(a.at);
+    open_elements(w, &h, version);
+    for (int64_t i = 0; i < want.count; i++) h.elements.at[i] = (element){want.data[i], 0};
+    store_elements(w, &h, version);
 }
 
 /* What the host read, wrote or submitted. */
@@ -430,11 +470,10 @@ static void walk_seen(walk *w, const fy_event *e)
     handle h;
     if (e->is.values.work || !handle_of(w, e->is.values.tensor, &h)) return;
     claims said = claims_of(w, e);
-    array a = read_array(w, &h, (uint32_t)e->is.values.version);
-    w->out.checked += a.count && said.count && element_is_known(a.at[0]);
-    settle(w, e, &a, &said, e, "what was written before");
-    write_array(w, &h, &a, (uint32_t)e->is.values.version);
-    free(a.at);
+    open_elements(w, &h, (uint32_t)e->is.values.version);
+    w->out.checked += h.elements.count && said.count && element_is_known(h.elements.at[0]);
+    settle(w, e, &h.elements, &said, e, "what was written before");
+    store_elements(w, &h, (uint32_t)e->is.values.version);
 }
 
 static void walk_event(walk *w, const fy_event *e)
