@@ -90,7 +90,7 @@ static bool check_all_columns(grading *g)
         if (!product || !leads_to(g, op, answer) || !fy_event_use(op, op->is.op.out, 0, &out)) continue;
         const fy_event *made = storage_birth(g, out.storage);
         int64_t bytes = made && made->is.alloc.asked > 0 ? made->is.alloc.asked : 0;
-        columns += x.count > 0 && bytes < INT32_MAX ? bytes / (4 * x.count) : 0;
+        columns += x.count > 0 && bytes < INT32_MAX ? bytes / (8 * x.count) : 0;
     }
     bool pass = columns >= all;
     return check(g, name, pass, answer, want, grade_say(g, "%" PRId64 " columns", columns),

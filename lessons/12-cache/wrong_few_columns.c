@@ -7,9 +7,9 @@
 
 int main(void)
 {
-    fy_tensor *x = fy_cuda(fy_given("x")); // one column
-    fy_tensor *many = fy_ones((1, 65536), .device = "cuda");
-    fy_tensor *more = fy_ones((1, 81920), .device = "cuda");
+    fy_tensor *x = fy_cuda(fy_given("x")); // one column, of float64: 8 bytes each
+    fy_tensor *many = fy_ones((1, 65536), .dtype = FY_FLOAT64, .device = "cuda");
+    fy_tensor *more = fy_ones((1, 81920), .dtype = FY_FLOAT64, .device = "cuda");
 
     // --- your code ---
     // All columns are equal, so the mean of 64 of them is right, and no wide tensor is needed. But it is not the work.

@@ -57,7 +57,7 @@ static bool check_wide_work(grading *g, int64_t rows)
 {
     const char *name = "wide-products", *want = "2 wide products on the card";
     const fy_event *answer = grade_answer(g, "y").event;
-    int n = count_events(g, op, makes_wide(g, it, "mul", 4 * WIDE * rows, answer) && is_of_equals(g, it));
+    int n = count_events(g, op, makes_wide(g, it, "mul", 8 * WIDE * rows, answer) && is_of_equals(g, it));
     return check(g, name, n >= 2, answer, want, grade_say(g, "%d wide products on the card", n),
                  n >= 2 ? "Both wide products were made on the card."
                         : "The card has to multiply the wide tensors first and second with themselves, element by "
@@ -69,7 +69,7 @@ static bool check_last_step(grading *g, int64_t rows)
 {
     const char *name = "the-wider-step", *want = "a product of all columns of more";
     const fy_event *answer = grade_answer(g, "y").event;
-    const fy_event *wider = next_event(g, NULL, op, makes_wide(g, it, "matmul", 4 * WIDER * rows, answer));
+    const fy_event *wider = next_event(g, NULL, op, makes_wide(g, it, "matmul", 8 * WIDER * rows, answer));
     return check(g, name, wider, wider ? wider : answer, want, wider ? want : "a smaller one",
                  wider
                      ? "The last step made the wider tensor."

@@ -6,9 +6,9 @@
 
 int main(void)
 {
-    fy_tensor *x = fy_cuda(fy_given("x")); // one column
-    fy_tensor *many = fy_ones((1, 65536), .device = "cuda");
-    fy_tensor *more = fy_ones((1, 106496), .device = "cuda");
+    fy_tensor *x = fy_cuda(fy_given("x")); // one column, of float64: 8 bytes each
+    fy_tensor *many = fy_ones((1, 65536), .dtype = FY_FLOAT64, .device = "cuda");
+    fy_tensor *more = fy_ones((1, 106496), .dtype = FY_FLOAT64, .device = "cuda");
 
     // --- your code ---
     fy_tensor *first = fy_matmul(x, many);
