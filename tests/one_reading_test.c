@@ -111,7 +111,8 @@ static void a_verdict_opens_and_reads_its_log_once(void **state)
     int fd = finished_log(NULL);
     forget();
     lesson_checks[0] = &everything;
-    judge(fd, "00-everything", NULL, 7, "x:float32:2x3", NULL, &j);
+    judging g = judge_begin(fd, "00-everything", NULL, 7, "x:float32:2x3", NULL);
+    judge_end(&g, &j);
     lesson_checks[0] = first;
     if (!j.judged) fail_msg("%s", j.trouble);
     assert_int_equal(j.events, EVENTS);

@@ -286,7 +286,8 @@ static void judging_what_is_no_log_is_said(void **state)
     (void)state;
     judgement j;
     FILE *file = tmpfile();
-    judge(fileno(file), asked->id, NULL, 0, asked->given, NULL, &j);
+    judging g = judge_begin(fileno(file), asked->id, NULL, 0, asked->given, NULL);
+    judge_end(&g, &j);
     fclose(file);
     assert_false(j.judged);
     assert_true(*j.trouble);

@@ -5,11 +5,13 @@
 #include "grader_process.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,19 +98,51 @@ static _Noreturn void run_child(int fd, const char *lesson, const char *own, uin
     _exit(0);
 }
 
-void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, const char *cards,
-           judgement *out)
+judging judge_begin(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given,
+                    const char *cards)
+{
+    judging g = {.pid = -1};
+    g.shared = mmap(NULL, sizeof *g.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (g.shared == MAP_FAILED) g.shared = NULL;
+    else g.pid = fork();
+    if (g.pid < 0) g.why_not = errno;
+    if (g.pid == 0) {
+        grade_expect_cards(cards);
+        run_child(log_fd, lesson, own, seed, given, g.shared);
+    }
+    return g;
+}
+
+bool judge_is_done(const judging *g, int milliseconds)
+{
+    const int fd = g->pid > 0 ? (int)syscall(SYS_pidfd_open, g->pid, 0) : -1;
+    struct pollfd exit = {.fd = fd, .events = POLLIN};
+    const bool done = g->pid <= 0 || (fd >= 0 && poll(&exit, 1, milliseconds) == 1);
+    if (fd >= 0) close(fd);
+    return done;
+}
+
+static int wait_for(judging *g)
 {
     int status = 0;
+    while (g->pid > 0 && waitpid(g->pid, &status, 0) < 0 && errno == EINTR) continue;
+    return status;
+}
+
+static void forget(judging *g)
+{
+    if (g->shared) munmap(g->shared, sizeof *g->shared);
+    *g = (judging){0};
+}
+
+void judge_end(judging *g, judgement *out)
+{
     *out = (judgement){.last_line = -1, .last_seq = -1};
-    judgement *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pid_t pid = shared == MAP_FAILED ? -1 : fork();
-    if (pid == 0) grade_expect_cards(cards);
-    if (pid == 0) run_child(log_fd, lesson, own, seed, given, shared);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (pid < 0) snprintf(out->trouble, sizeof out->trouble, "cannot start the grading process: %s", strerror(errno));
-    else *out = *shared;
-    if (pid > 0 && status) {
+    const int status = wait_for(g);
+    if (g->pid < 0)
+        snprintf(out->trouble, sizeof out->trouble, "cannot start the grading process: %s", strerror(g->why_not));
+    else *out = *g->shared;
+    if (g->pid > 0 && status) {
         out->judged = false;
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
             snprintf(out->trouble, sizeof out->trouble, "the check itself did not end within %d s", TIME_LIMIT);
@@ -117,5 +151,12 @@ void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const
         else snprintf(out->trouble, sizeof out->trouble, "the check itself ended with status %d", WEXITSTATUS(status));
     }
     if (!verdict_is_named(&out->verdict)) out->verdict = (verdict){0};
-    if (shared != MAP_FAILED) munmap(shared, sizeof *shared);
+    forget(g);
+}
+
+void judge_cancel(judging *g)
+{
+    if (g->pid > 0) kill(g->pid, SIGKILL);
+    wait_for(g);
+    forget(g);
 }

@@ -20,10 +20,22 @@ typedef struct judgement {
     } error;
 } judgement;
 
+/* A judgement in progress. */
+typedef struct judging {
+    int pid, why_not; /* pid: 0: none; -1: the process could not be started; why_not: errno */
+    judgement *shared;
+} judging;
+
 /* log_fd: a slot log whose writer has been waited for; borrowed. lesson NULL: the log is read but not graded. own: the
  * shared object that has its check (own_check.h); NULL: one of Ferry's. cards: those that were simulated, as FERRY_SIM
- * has it; NULL: real ones. Blocks until the child has ended, 30 s at most. */
-void judge(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given, const char *cards,
-           judgement *out);
+ * has it; NULL: real ones. */
+judging judge_begin(int log_fd, const char *lesson, const char *own, uint64_t seed, const char *given,
+                    const char *cards);
+/* Is it done, or within so many milliseconds? */
+bool judge_is_done(const judging *g, int milliseconds);
+/* Blocks until it is done, 30 s at most. */
+void judge_end(judging *g, judgement *out);
+/* Ends what nobody waits for. */
+void judge_cancel(judging *g);
 
 #endif

@@ -80,8 +80,19 @@ typedef struct attempt {
     const char *given;
     int log_fd;
     child_result child;
+    judging judging;
     judgement judgement;
+    run_end hindrance; /* it could not run, or not be judged: why; RUN_PASSED: nothing was in the way */
+    char message[1024], hint[256];
 } attempt;
+
+static bool hinder(attempt *a, run_end end, const char *message, const char *hint)
+{
+    a->hindrance = end;
+    if (message != a->message) snprintf(a->message, sizeof a->message, "%s", message);
+    snprintf(a->hint, sizeof a->hint, "%s", hint);
+    return false;
+}
 
 /* Does `ferry` run programs on the real card? */
 static bool is_real(void)
@@ -90,7 +101,7 @@ static bool is_real(void)
     return asked && !strcmp(asked, "real");
 }
 
-static bool start(const run_options *o, const char *program, attempt *a, outcome *out)
+static bool start(const run_options *o, const char *program, attempt *a)
 {
     char seed[48], given[2048], gpu[64], card[256], visible[256];
     const char *cards = getenv("CUDA_VISIBLE_DEVICES"), *argv[] = {program, NULL};
@@ -117,21 +128,32 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
                        .stop_fd = o->stop_fd,
                        .as_user = o->as_user,
                        .limits = o->limits};
-    if (child_run(&c, &a->child, out->message, sizeof out->message)) return true;
-    out->end = RUN_ENVIRONMENT_ERROR;
-    SET(hint, "close other programs and try again");
-    return false;
+    return child_run(&c, &a->child, a->message, sizeof a->message) ||
+           hinder(a, RUN_ENVIRONMENT_ERROR, a->message, "close other programs and try again");
 }
 
 /* A teacher's own check that does not build is the teacher's to mend: the message has the compiler's words. */
-static bool build_own_check(const run_options *o, char object[OWN_CHECK_ROOM], outcome *out)
+static bool build_own_check(const run_options *o, char object[OWN_CHECK_ROOM], attempt *a)
 {
-    if (!*o->home->own || !is_graded(o) ||
-        own_check_build(o->home, o->lesson->id, object, out->message, sizeof out->message))
-        return true;
-    out->end = RUN_ENVIRONMENT_ERROR;
-    SET(hint, "%s", of_the_teacher);
-    return false;
+    return !*o->home->own || !is_graded(o) ||
+           own_check_build(o->home, o->lesson->id, object, a->message, sizeof a->message) ||
+           hinder(a, RUN_ENVIRONMENT_ERROR, a->message, of_the_teacher);
+}
+
+/* Runs the program; its judgement begins. False, with the hindrance, if it could not run or was cancelled. report:
+ * announce its log to the pages. */
+static bool attempt_begin(const run_options *o, const char *program, attempt *a, bool report)
+{
+    char own_check[OWN_CHECK_ROOM];
+    if (!build_own_check(o, own_check, a)) return false;
+    a->log_fd = fy_log_file(NULL, 0, a->message, sizeof a->message);
+    if (a->log_fd < 0) return hinder(a, RUN_ENVIRONMENT_ERROR, a->message, "free some disk space");
+    if (report) report_stage(o, RUN_STARTED, a->log_fd);
+    if (!start(o, program, a)) return false;
+    if (a->child.end == CHILD_STOPPED) return hinder(a, RUN_STOPPED, "", "");
+    a->judging = judge_begin(a->log_fd, is_graded(o) ? o->lesson->id : NULL, *o->home->own ? own_check : NULL, a->seed,
+                             a->given, is_real() ? NULL : o->lesson->card);
+    return true;
 }
 
 /* A log that found no room tells less than the program did, and what is judged by it would be wrong. */
@@ -141,30 +163,20 @@ static bool disk_is_full(int log_fd)
     return fstatvfs(log_fd, &disk) == 0 && disk.f_blocks && disk.f_bavail < LEAST_FREE / disk.f_frsize;
 }
 
-/* False, with out filled in, if the program could not run or was cancelled. report: announce its log to the pages. */
-static bool attempt_run(const run_options *o, const char *program, attempt *a, bool report, outcome *out)
+/* Waits for the judgement. */
+static bool attempt_end(attempt *a)
 {
-    char own_check[OWN_CHECK_ROOM];
-    if (!build_own_check(o, own_check, out)) return false;
-    a->log_fd = fy_log_file(NULL, 0, out->message, sizeof out->message);
-    if (a->log_fd < 0) {
-        out->end = RUN_ENVIRONMENT_ERROR;
-        SET(hint, "free some disk space");
-        return false;
-    }
-    if (report) report_stage(o, RUN_STARTED, a->log_fd);
-    if (!start(o, program, a, out)) return false;
-    if (a->child.end == CHILD_STOPPED) {
-        out->end = RUN_STOPPED;
-        return false;
-    }
-    judge(a->log_fd, is_graded(o) ? o->lesson->id : NULL, *o->home->own ? own_check : NULL, a->seed, a->given,
-          is_real() ? NULL : o->lesson->card, &a->judgement);
+    judge_end(&a->judging, &a->judgement);
     if ((a->judgement.judged && a->judgement.verdict.pass) || !disk_is_full(a->log_fd)) return true;
-    out->end = RUN_ENVIRONMENT_ERROR;
-    SET(message, "the disk of the event log is full, so the log may be incomplete");
-    SET(hint, "free some space there, or name a folder on another disk with XDG_STATE_HOME, then grade again");
-    return false;
+    return hinder(a, RUN_ENVIRONMENT_ERROR, "the disk of the event log is full, so the log may be incomplete",
+                  "free some space there, or name a folder on another disk with XDG_STATE_HOME, then grade again");
+}
+
+static void attempt_free(attempt *a)
+{
+    judge_cancel(&a->judging);
+    free(a->child.output);
+    if (a->log_fd >= 0) close(a->log_fd);
 }
 
 /* ---- the message ------------------------------------------------------------------------------------- */
@@ -254,6 +266,13 @@ static void describe_end(const run_options *o, const attempt *a, outcome *out)
     out->seq = j->error.seq;
 }
 
+static void describe_hindrance(const attempt *a, outcome *out)
+{
+    out->end = a->hindrance;
+    SET(message, "%s", a->message);
+    SET(hint, "%s", a->hint);
+}
+
 /* An error of the program takes precedence over the verdict. */
 static void describe_attempt(const run_options *o, const attempt *a, outcome *out)
 {
@@ -306,30 +325,42 @@ static void store_output(const attempt *a, outcome *out)
     out->log_fd = a->log_fd;
 }
 
-/* The second run is reported only if it fails: the results were right by chance or for one size only. */
-static void run_second(const run_options *o, const char *program, outcome *out)
+static bool end_first(const run_options *o, attempt *a, outcome *out)
+{
+    bool ended = attempt_end(a);
+    store_output(a, out);
+    if (ended) describe_attempt(o, a, out);
+    else describe_hindrance(a, out);
+    return ended;
+}
+
+/* With other inputs: those of the lesson's second shape, from another seed. */
+static attempt second_attempt(const run_options *o)
 {
     uint32_t random = 1;
     if (getrandom(&random, sizeof random, 0) != sizeof random) random = (uint32_t)getpid();
-    attempt a = {.seed = o->second_seed ? o->second_seed : random,
-                 .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given,
-                 .log_fd = -1};
-    bool ran = attempt_run(o, program, &a, false, out);
-    outcome second = *out;
-    if (ran) describe_attempt(o, &a, &second);
-    else out->ran = false; /* as far as it has to, to be judged */
-    if (!ran || second.end == RUN_PASSED) {
-        free(a.child.output);
-        if (a.log_fd >= 0) close(a.log_fd);
-        return;
-    }
+    return (attempt){.seed = o->second_seed ? o->second_seed : random,
+                     .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given,
+                     .log_fd = -1};
+}
 
+/* The second run is reported only if it fails: the results were right by chance or for one size only. */
+static void end_second(const run_options *o, attempt *a, bool ran, outcome *out)
+{
+    outcome second = *out;
+    if (!ran || !attempt_end(a)) {
+        out->ran = false; /* as far as it has to, to be judged */
+        describe_hindrance(a, out);
+        return attempt_free(a);
+    }
+    describe_attempt(o, a, &second);
+    if (second.end == RUN_PASSED) return attempt_free(a);
     *out = second;
     out->second = true;
-    SET(message, "it passes with the inputs shown but not with others (seed %" PRIu64 ", %s): %.600s", a.seed, a.given,
-        second.message);
-    report_stage(o, RUN_STARTED, a.log_fd);
-    store_output(&a, out);
+    SET(message, "it passes with the inputs shown but not with others (seed %" PRIu64 ", %s): %.600s", a->seed,
+        a->given, second.message);
+    report_stage(o, RUN_STARTED, a->log_fd);
+    store_output(a, out);
 }
 
 static void record(const run_options *o, outcome *out)
@@ -342,17 +373,32 @@ static void record(const run_options *o, outcome *out)
     SET(board_of, "%s", c->limits);
 }
 
+/* The program runs twice. A judgement that takes its time has the second run beside it; it is not run before it has
+ * to be where it may not have to be. */
+static void run_twice(const run_options *o, const char *program, attempt *a, outcome *out)
+{
+    enum { MOMENT = 20 /* milliseconds */ };
+    attempt b = second_attempt(o);
+    const bool beside = a->child.end == CHILD_EXITED && a->child.code == 0 && !judge_is_done(&a->judging, MOMENT);
+    bool ran = beside && attempt_begin(o, program, &b, false);
+    if (!end_first(o, a, out) || out->end != RUN_PASSED) return attempt_free(&b);
+    if (!beside) ran = attempt_begin(o, program, &b, false);
+    end_second(o, &b, ran, out);
+}
+
 static void run_program(const run_options *o, const char *program, outcome *out)
 {
     attempt a = {.seed = o->seed, .given = o->lesson->given, .log_fd = -1};
-    bool ran = attempt_run(o, program, &a, true, out);
-    store_output(&a, out);
-    if (!ran) return;
-    describe_attempt(o, &a, out);
-    if (!is_graded(o)) return;
-    if (out->end == RUN_PASSED) run_second(o, program, out);
+    if (!attempt_begin(o, program, &a, true)) {
+        store_output(&a, out);
+        describe_hindrance(&a, out);
+    } else if (is_graded(o)) {
+        run_twice(o, program, &a, out);
+    } else {
+        end_first(o, &a, out);
+    }
     bool judged = out->end == RUN_PASSED || out->end == RUN_FAILED;
-    if (judged && !o->unrecorded) record(o, out);
+    if (is_graded(o) && judged && !o->unrecorded) record(o, out);
 }
 
 static void run_demo(const run_options *o, outcome *out)
