@@ -287,6 +287,20 @@ static void a_copy_into_a_tensor_is_told_as_that_call(void **state)
     assert_third("    h = fy_cuda(fy_clone(x));\n", "", "fy_clone at line 5 ran on cpu");
 }
 
+/* What is read lies in the tensor that is written: in the same place, beside it, or turned. */
+static void honest_updates_in_place_do_not_contradict_themselves(void **state)
+{
+    (void)state;
+    static const char updates[] =
+        "    fy_tensor *s = fy_randn((6, 6)), *rows = fy_narrow(s, 0, 1, 5);\n"
+        "    for (int k = 0; k < 2; k++) {\n"
+        "        fy_mul_(s, s), fy_add_(fy_narrow(s, 0, 0, 3), fy_narrow(s, 0, 3, 3)), fy_add_(s, fy_matmul(s, s));\n"
+        "        fy_mul_(rows, fy_select(s, 0, 0)), fy_copy_(fy_narrow(s, 1, 0, 2), fy_narrow(s, 1, 4, 2));\n"
+        "        fy_sub_(fy_t(s), fy_clone(s)), fy_add_(s, 0.5);\n"
+        "    }\n    h = fy_cuda(x);\n";
+    assert_third(updates, "", "\"pass\":true,\"message\":\"All checks");
+}
+
 /* In each form: the number that the log does not tell is the exponent, or the base. */
 static void honest_powers_do_not_contradict_themselves(void **state)
 {
@@ -370,6 +384,7 @@ int main(void)
         cmocka_unit_test(headers_of_ferry_the_system_and_ones_own_are_fine),
         cmocka_unit_test(page_locked_memory_may_be_filled_for_the_bus),
         cmocka_unit_test(a_copy_into_a_tensor_is_told_as_that_call),
+        cmocka_unit_test(honest_updates_in_place_do_not_contradict_themselves),
         cmocka_unit_test(honest_powers_do_not_contradict_themselves),
         cmocka_unit_test(a_folder_of_the_environment_is_not_the_systems),
         cmocka_unit_test(headers_in_an_odd_place_of_the_systems_are_fine),

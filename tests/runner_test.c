@@ -135,6 +135,46 @@ static void a_lucky_answer_fails_in_the_second_run(void **state)
     outcome_free(&out);
 }
 
+/* The file with work whose judgement takes longer than a moment, so that the second run is beside it. */
+static outcome run_long(const char *file, const char *from, const char *to)
+{
+    static const char work[] = "    fy_tensor *t = fy_ones((400, 400));\n    FY_TIMES (i, 16) fy_matmul(t, t);\n";
+    char path[PATH_ROOM], *text = NULL;
+    lesson_path(&where, asked, file, path);
+    char *was = file_read(path, NULL), *body = strstr(was, "{\n") + 2, *at = strstr(body, from);
+    assert_non_null(at);
+    assert_true(asprintf(&text, "%.*s%s%.*s%s%s", (int)(body - was), was, work, (int)(at - body), body, to,
+                         at + strlen(from)) > 0);
+    outcome out = run_text(text, 0);
+    free(text);
+    free(was);
+    return out;
+}
+
+static void a_long_judgement_has_the_same_verdict(void **state)
+{
+    (void)state;
+    outcome out = run_long("solution.c", "(columns, 2)", "(columns, 2)");
+    if (out.end != RUN_PASSED) fail_msg("%s", out.message);
+    assert_int_equal(lines_with(&out, "\"kind\":\"grade\""), 1);
+    outcome_free(&out);
+
+    out = run_long("solution.c", "(columns, 2)", "(5, 2)");
+    assert_true(out.end == RUN_FAILED && out.second);
+    assert_message_has(&out, "not with others");
+    outcome_free(&out);
+
+    out = run_long("starter.c", "(columns, 2)", "(columns, 2)");
+    assert_true(out.end == RUN_FAILED && !out.second && out.line > 0);
+    assert_string_equal(verdict_failure(&out.verdict)->name, "same-device");
+    outcome_free(&out);
+
+    /* With the other inputs it does not come to its end. */
+    out = run_long("solution.c", "(columns, 2)", "(columns == 5 ? 5 : -1, 2)");
+    assert_true(out.end == RUN_FAILED && out.second);
+    outcome_free(&out);
+}
+
 static void the_seed_is_the_programs(void **state)
 {
     (void)state;
@@ -426,6 +466,7 @@ int main(void)
         cmocka_unit_test(the_solution_passes_and_the_log_says_so),
         cmocka_unit_test(the_starter_fails_at_a_line_with_expected_and_got),
         cmocka_unit_test(a_lucky_answer_fails_in_the_second_run),
+        cmocka_unit_test(a_long_judgement_has_the_same_verdict),
         cmocka_unit_test(the_seed_is_the_programs),
         cmocka_unit_test(the_example_runs_and_is_not_graded),
         cmocka_unit_test(a_mistake_is_reported_before_anything_runs),
