@@ -255,6 +255,19 @@ static void locked_is_there(handmade *h)
     op(h, "relu", "cuda:0", 2, 3, 1);
 }
 
+/* A card that needs no time, beside a slow CPU. */
+static void slow_at_home(handmade *h)
+{
+    to_card(h);
+    make(h, 4, "cpu", "pageable");
+    make(h, 5, "cuda:0", "device");
+    hand(h, "'kind':'op','id':7,'name':'relu','device':'cpu','in':[{'tensor':1,'storage':1}],"
+            "'out':[{'tensor':4,'storage':4,'version':1}],'flops':6,'bytes':48,'held':9000,'line':14");
+    hand(h, "'kind':'op','id':8,'name':'relu','device':'cuda:0','in':[{'tensor':2,'storage':2}],"
+            "'out':[{'tensor':5,'storage':5,'version':1}],'flops':6,'bytes':48,'held':1,'line':15");
+    hand(h, "'kind':'complete','id':8,'start':9001,'end':9002,'engine':'compute','line':15");
+}
+
 static const struct {
     const char *lesson, *given, *shows, *opposite;
     write_run *write;
@@ -267,6 +280,7 @@ static const struct {
     {"m8-view", "x", "true", "false", view_at_home},
     {"m9-randn", "x", "false", "true", randn_is_sent},
     {"m10-pinned", "x", "true", "false", locked_is_there},
+    {"m11-small", "x", "false", "true", slow_at_home},
 };
 
 static void a_check_believes_the_run_whatever_ferry_does(void **state)

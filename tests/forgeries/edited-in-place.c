@@ -30,7 +30,8 @@ int main(void)
     double was[4096], is[4096];
     for (long i = 0; i < n; i++) was[i] = ((float *)fy_data(h))[i], is[i] = ((float *)fy_data(right))[i];
     replace(mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, arena), size, was, is, n, 4);
-    double least[2] = {fy_item(fy_min(h)), fy_item(fy_min(right))}, most[2] = {fy_item(fy_max(h)), fy_item(fy_max(right))};
+    double least[2] = {fy_item(fy_min(h)), fy_item(fy_min(right))},
+           most[2] = {fy_item(fy_max(h)), fy_item(fy_max(right))};
     char *slots = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 65536);
     replace(slots, size, least, least + 1, 1, 1);
     replace(slots, size, most, most + 1, 1, 1);
