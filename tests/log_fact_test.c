@@ -57,6 +57,15 @@ static void fields_are_summed_and_picked(void **state)
     expect("sum free.bytes", "0");
 }
 
+static void one_fact_is_so_many_times_another(void **state)
+{
+    (void)state;
+    expect("sum copy.bytes / first copy.bytes", "3"); /* 2.6 */
+    expect("first copy.bytes / sum copy.bytes", "0");
+    expect("count copy / count copy dir=h2d", "2");
+    expect("count copy / count copy dir=nowhere", "");
+}
+
 static void a_name_stands_for_its_tensor_and_storage(void **state)
 {
     (void)state;
@@ -71,7 +80,8 @@ static void what_is_no_query_is_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        "", "count", "count copy.bytes", "sum copy", "all copy", "count copy dir", "first", "first .bytes"};
+        "",         "count copy / ", "count copy / all copy", "count", "count copy.bytes",
+        "sum copy", "all copy",      "count copy dir",        "first", "first .bytes"};
     char out[64], err[200];
     log_facts *f = log_facts_of("", 0);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -87,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_counted_by_their_fields),
         cmocka_unit_test(fields_are_summed_and_picked),
+        cmocka_unit_test(one_fact_is_so_many_times_another),
         cmocka_unit_test(a_name_stands_for_its_tensor_and_storage),
         cmocka_unit_test(what_is_no_query_is_refused),
     };

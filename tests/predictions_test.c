@@ -407,6 +407,15 @@ static void an_example_that_breaks_judges_nobody(void **state)
     }
 }
 
+/* How many times as long: in words, each from a border on. */
+static void a_choice_has_a_border(void **state)
+{
+    (void)state;
+    free(expect("predict 3 4 1", 0,
+                "  right  how long the parcel's copy to the card takes, beside the letter's: a few times as long"));
+    free(expect("predict 3 4 'about as long'", 0, "you said about as long; it is a few times as long (line 14, 18)"));
+}
+
 static void malformed_questions_and_places_are_mistakes(void **state)
 {
     (void)state;
@@ -469,6 +478,7 @@ int main(void)
         cmocka_unit_test(a_filled_sheet_counts_before_a_blank_one),
         cmocka_unit_test(odd_bytes_leave_the_table_readable),
         cmocka_unit_test(an_example_that_breaks_judges_nobody),
+        cmocka_unit_test(a_choice_has_a_border),
         cmocka_unit_test(malformed_questions_and_places_are_mistakes),
     };
     return cmocka_run_group_tests_name("predictions", tests, make_learner_folder, remove_learner_folder);

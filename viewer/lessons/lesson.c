@@ -95,6 +95,10 @@ static void read_questions(lesson *l, const cJSON *json)
         q->ask = text_of(item, "ask");
         q->fact = text_of(item, "fact");
         q->choice_count = texts_of(item, "choices", q->choices, QUESTION_CHOICES);
+        for (int k = 0; k < q->choice_count; k++) {
+            const cJSON *from = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(item, "from"), k);
+            q->from[k] = cJSON_IsNumber(from) ? (long)from->valuedouble : k;
+        }
         if (strstr(q->ask, "answer:") || strstr(q->ask, "*/") || strchr(q->ask, '\n'))
             note_mistake(
                 l,

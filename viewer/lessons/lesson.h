@@ -11,10 +11,11 @@
 enum { LESSON_HINTS = 8, LESSON_QUESTIONS = 4, QUESTION_CHOICES = 5, LESSON_PLACES = 4, PLACE_TEXTS = 6 };
 
 /* What the learner predicts before the example runs. The answer is a number that the example's log tells (log_fact.h);
- * of a question with choices, the number chooses one: 0 the first, and any number past the last the last. */
+ * of a question with choices, the number chooses one: the last whose `from` it reaches. */
 typedef struct lesson_question {
     char *ask, *fact;
     char *choices[QUESTION_CHOICES];
+    long from[QUESTION_CHOICES];
     int choice_count; /* 0: the answer is the number itself */
 } lesson_question;
 

@@ -126,6 +126,21 @@ static void check_hints(const form *f, const cJSON *hints)
     }
 }
 
+/* "from" of a question with choices: a number for each, 0 and then larger ones. */
+static bool has_borders(const cJSON *question)
+{
+    const cJSON *from = cJSON_GetObjectItemCaseSensitive(question, "from"), *item;
+    double last = -1;
+    bool rises = cJSON_IsArray(from) &&
+                 cJSON_GetArraySize(from) == cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(question, "choices"));
+    cJSON_ArrayForEach(item, from)
+    {
+        rises = rises && cJSON_IsNumber(item) && item->valuedouble > last && (last >= 0 || item->valuedouble <= 0);
+        last = item->valuedouble;
+    }
+    return !from || rises;
+}
+
 static void check_questions(const form *f, const cJSON *questions)
 {
     char err[256];
@@ -140,6 +155,9 @@ static void check_questions(const form *f, const cJSON *questions)
         if (is_blank(fact)) tell(f, "question %d of \"predict\" needs \"fact\", as \"count copy dir=h2d\"", n);
         else if (!log_fact_is_known(fact->valuestring, err, sizeof err))
             tell(f, "question %d of \"predict\": %s", n, err);
+        if (!has_borders(q))
+            tell(f, "\"from\" of question %d of \"predict\" must be a number for each choice, 0 and then larger ones",
+                 n);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "log_fact.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "log.h"
 #include "memory.h"
 
-enum { CONDITIONS = 6, WORD = 80 };
+enum { CONDITIONS = 6, WORD = 80, QUERY = 320 };
 
 struct log_facts {
     cJSON **events;
@@ -134,6 +135,14 @@ static bool fits(const log_facts *f, const query *q, const cJSON *event)
     return true;
 }
 
+/* Of "A / B" the one before it; returns B, or NULL: it is one query. */
+static const char *split_query(const char *text, char first[QUERY])
+{
+    const char *by = strstr(text, " / ");
+    snprintf(first, QUERY, "%.*s", by ? (int)(by - text) : (int)strlen(text), text);
+    return by ? by + strlen(" / ") : NULL;
+}
+
 static void explain_query(const char *text, char *err, size_t room)
 {
     snprintf(err, room, "'%.100s' is no query; write it like: count copy dir=h2d, or: first alloc.bytes storage=x",
@@ -191,7 +200,7 @@ static bool are_in_schema(const query *q, const cJSON *schema, char *err, size_t
     return kind && !unknown;
 }
 
-bool log_fact_is_known(const char *text, char *err, size_t room)
+static bool is_one_known(const char *text, char *err, size_t room)
 {
     query q;
     fy_text lines = {0};
@@ -208,9 +217,16 @@ bool log_fact_is_known(const char *text, char *err, size_t room)
     return known;
 }
 
+bool log_fact_is_known(const char *text, char *err, size_t room)
+{
+    char first[QUERY];
+    const char *second = split_query(text, first);
+    return is_one_known(first, err, room) && (!second || is_one_known(second, err, room));
+}
+
 /* ---- the answer ---- */
 
-bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char *err, size_t err_room)
+static bool answer_one(const log_facts *f, const char *text, char *out, size_t room, char *err, size_t err_room)
 {
     query q;
     double sum = 0, max = 0;
@@ -235,15 +251,32 @@ bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char
     return true;
 }
 
+bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char *err, size_t err_room)
+{
+    char first[QUERY], divisor[WORD];
+    const char *second = split_query(text, first);
+    if (!answer_one(f, first, out, room, err, err_room)) return false;
+    if (!second) return true;
+    if (!answer_one(f, second, divisor, sizeof divisor, err, err_room)) return false;
+    const double by = strtod(divisor, NULL);
+    if (by > 0) snprintf(out, room, "%.0f", round(strtod(out, NULL) / by));
+    else *out = '\0';
+    return true;
+}
+
 void log_fact_lines(const log_facts *f, const char *text, char *out, size_t room)
 {
     enum { MOST = 8 };
-    query q;
+    query q, other;
+    char first[QUERY];
+    const char *second = split_query(text, first);
+    const bool one = read_query(&q, first), two = second && read_query(&other, second);
     size_t n = 0;
     int listed = 0;
     *out = '\0';
-    for (int i = 0; read_query(&q, text) && i < f->count && listed <= MOST && n < room; i++) {
-        const cJSON *line = fits(f, &q, f->events[i]) ? field_of(f->events[i], "line") : NULL;
+    for (int i = 0; one && i < f->count && listed <= MOST && n < room; i++) {
+        const bool asked = fits(f, &q, f->events[i]) || (two && fits(f, &other, f->events[i]));
+        const cJSON *line = asked ? field_of(f->events[i], "line") : NULL;
         if (!cJSON_IsNumber(line)) continue;
         if (++listed > MOST) n += (size_t)snprintf(out + n, room - n, " ...");
         else n += (size_t)snprintf(out + n, room - n, "%s%d", n ? ", " : "", line->valueint);

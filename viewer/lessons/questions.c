@@ -34,7 +34,11 @@ static long answer_of(const log_facts *facts, const lesson_question *q)
     if (!log_fact(facts, q->fact, text, sizeof text, err, sizeof err)) return NO_ANSWER;
     long n = strtol(text, &end, 10);
     if (!*text || *end || n < 0) return NO_ANSWER;
-    return q->choice_count && n >= q->choice_count ? q->choice_count - 1 : n;
+    if (!q->choice_count) return n;
+    int chosen = 0;
+    for (int k = 1; k < q->choice_count; k++)
+        if (n >= q->from[k]) chosen = k;
+    return chosen;
 }
 
 void questions_answer(const lesson *l, int log_fd, question_answer answers[LESSON_QUESTIONS])
