@@ -412,8 +412,8 @@ static void a_choice_has_a_border(void **state)
 {
     (void)state;
     free(expect("predict 3 4 1", 0,
-                "  right  how long the parcel's copy to the card takes, beside the letter's: a few times as long"));
-    free(expect("predict 3 4 'about as long'", 0, "you said about as long; it is a few times as long (line 14, 18)"));
+                "  right  how many times as long as the letter's copy to the card the parcel's takes: a few times"));
+    free(expect("predict 3 4 'about once'", 0, "you said about once; it is a few times (line 14, 18)"));
 }
 
 static void malformed_questions_and_places_are_mistakes(void **state)
