@@ -76,6 +76,15 @@ static bool check_at_end(grading *g, int64_t most)
     return pass;
 }
 
+/* Of a tensor; 0: NULL, or none that fits on a card. */
+static int64_t elements_of(const fy_event *tensor)
+{
+    int64_t count = 1, size;
+    for (size_t d = 0; tensor && count && fy_event_dim(tensor, tensor->is.tensor.shape, d, &size); d++)
+        count = size > 0 && size <= INT32_MAX / count ? count * size : 0;
+    return tensor ? count : 0;
+}
+
 /* Columns that products computed for y on the card, whether at once or in pieces. */
 static bool check_all_columns(grading *g)
 {
@@ -88,9 +97,8 @@ static bool check_all_columns(grading *g)
         fy_use out;
         bool product = fy_event_is(op, op->is.op.name, "matmul") && is_on_card(op->is.op.device);
         if (!product || !leads_to(g, op, answer) || !fy_event_use(op, op->is.op.out, 0, &out)) continue;
-        const fy_event *made = storage_birth(g, out.storage);
-        int64_t bytes = made && made->is.alloc.asked > 0 ? made->is.alloc.asked : 0;
-        columns += x.count > 0 && bytes < INT32_MAX ? bytes / (8 * x.count) : 0;
+        const int64_t numbers = elements_of(tensor_birth(g, out.tensor));
+        columns += x.count > 0 ? numbers / x.count : 0;
     }
     bool pass = columns >= all;
     return check(g, name, pass, answer, want, grade_say(g, "%" PRId64 " columns", columns),

@@ -1,7 +1,7 @@
 // Myth 11, on trial: "Small data may be better on the CPU."
 //
 // True or false? Say it with fy_mark. Below it, write the few lines whose events prove it, with x.
-// The limit: 3 copies and operations.
+// The limit: 8 copies and operations.
 #include <ferry.h>
 
 int main(void)

@@ -431,7 +431,8 @@ static const misconception all[] = {
      "stream of its own",
      "a copy that runs while the card works", non_blocking_alone_overlaps},
     {10, "pinning-always-pays", "page-locked memory always makes copies faster",
-     "Page-locking takes time, and filling page-locked memory is a copy: it pays only for what is sent again and again",
+     "Page-locking takes time, and filling page-locked memory is a copy: it pays only where much more is sent from "
+     "there than is locked and filled",
      "page-locked memory for bytes that are sent again and again", pinning_always_pays},
     {11, "source-is-mine-at-once", "after a non_blocking copy the source may be overwritten",
      "The card may still read the source of this copy: wait before it is overwritten",

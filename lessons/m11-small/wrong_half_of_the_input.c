@@ -1,0 +1,17 @@
+// Myth 11, on trial: "Small data may be better on the CPU."
+//
+// True or false? Say it with fy_mark. Below it, write the few lines whose events prove it, with x.
+// The limit: 8 copies and operations.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *x = fy_given("x");
+
+    // --- your code ---
+    // Here x, there something that never was x.
+    fy_mark("true");
+    fy_tensor *here = fy_relu(x);
+    fy_tensor *there = fy_relu(fy_ones((fy_size(x, 0), fy_size(x, 1)), .device = "cuda"));
+    // --- end ---
+}
