@@ -101,11 +101,11 @@ static void predictions_are_compared_with_the_run(void **state)
 {
     (void)state;
     expect("predict 1 1 0", 0, "right  copies to the card: 1 (line 9)\n");
-    expect("predict 1 1 0", 0, "wrong  copies back to the CPU: you said 0; it is 1 (line 15)\n");
-    expect("predict 1 1 1 </dev/null", 0, "right  copies back to the CPU: 1");
+    expect("predict 1 1 0", 0, "wrong  tensors that come into being in VRAM: you said 0; it is 3 (line 9, 11, 13)\n");
+    expect("predict 1 1 3 </dev/null", 0, "right  tensors that come into being in VRAM: 3");
     expect("predict 1 </dev/null", 2, "give 2 answers, one to each question");
-    expect("predict 1 </dev/null", 2, "  2. copies back to the CPU (a whole number)\n");
-    expect("predict 1 1", 2, "ferry predict: question 2 has no answer: copies back to the CPU\n");
+    expect("predict 1 </dev/null", 2, "  2. tensors that come into being in VRAM (a whole number)\n");
+    expect("predict 1 1", 2, "ferry predict: question 2 has no answer: tensors that come into being in VRAM\n");
     expect("predict 1 </dev/null", 2, "and this is demo.c, the example:\n");
     expect("predict 1 1 1 1", 2, "'1' is one answer too many");
     expect("predict 1 many 0", 2, "'many' does not answer: copies to the card");
@@ -138,7 +138,8 @@ static void predictions_are_asked_for_on_the_terminal(void **state)
     fread(text, 1, 2000, out);
     while (fgetc(out) != EOF) continue;
     assert_int_equal(pclose(out), 0);
-    assert_non_null(strstr(text, "copies to the card? (a whole number) a whole number: copies back to the CPU? "));
+    assert_non_null(
+        strstr(text, "copies to the card? (a whole number) a whole number: tensors that come into being in VRAM? "));
 }
 
 static void launches_block_where_nothing_is_graded(void **state)
@@ -215,9 +216,9 @@ static void check_all_judges_the_files_that_are_there(void **state)
     setenv("FERRY_MY", own, 1);
     write_own("00-start", "solution.c");
     write_own(ID, "solution.c");
-    expect("check-all", 0, "\n2 of 2 files passed; 42 lessons have no file yet\n");
+    expect("check-all", 0, "\n2 of 2 files passed; 43 lessons have no file yet\n");
     write_own(ID, "starter.c");
-    expect("check-all", 1, "\n1 of 2 files passed; 42 lessons have no file yet\n");
+    expect("check-all", 1, "\n1 of 2 files passed; 43 lessons have no file yet\n");
     for (int i = 0; i < 2; i++) {
         cJSON *list = json_of(i ? "check-all --json" : "grade --all --json", 1);
         assert_int_equal(cJSON_GetArraySize(list), 2);

@@ -207,7 +207,7 @@ check('a guess is held against the trace itself', async () => {
   const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
   const page = await stage.open(server.url, { reducedMotion: 'reduce' });
   await page.waitForFunction(() => window.ferry?.events.length);
-  for (const [guess, expected] of [[['1', '1'], /^Correct. copies to the card: 1. copies back/], [['5', '0'], /card: you said 5; it is 1. .*CPU: you said 0; it is 1./]]) {
+  for (const [guess, expected] of [[['1', '3'], /^Correct. copies to the card: 1. tensors that/], [['5', '0'], /card: you said 5; it is 1. .*VRAM: you said 0; it is 3./]]) {
     const fields = page.locator('.predict input');
     for (let i = 0; i < 2; i++) await fields.nth(i).fill(guess[i]);
     await page.locator('.predict [type=submit]').click();
