@@ -247,7 +247,7 @@ static char *grade_third(const char *before, const char *after)
     char *text = NULL, *printed, path[PATH_MAX];
     assert_true(
         asprintf(&text,
-                 "#include <ferry.h>\nint main(void)\n{\n    fy_tensor *x = fy_given(\"x\"), *h;\n%s"
+                 "#include <ferry.h>\n#include <math.h>\nint main(void)\n{\n    fy_tensor *x = fy_given(\"x\"), *h;\n%s"
                  "    for (int i = 0; i < 5; i++) h = fy_relu(fy_add(fy_mul(h, 0.5), 1.0));\n    h = fy_cpu(h);\n%s"
                  "    fy_answer(\"h\", h);\n}\n",
                  before, after) > 0);
@@ -283,8 +283,8 @@ static void a_copy_into_a_tensor_is_told_as_that_call(void **state)
 {
     (void)state;
     assert_third("    h = fy_empty((fy_size(x, 0), fy_size(x, 1)));\n    fy_copy_(h, x);\n    h = fy_cuda(h);\n", "",
-                 "fy_copy_ at line 6 ran on cpu");
-    assert_third("    h = fy_cuda(fy_clone(x));\n", "", "fy_clone at line 5 ran on cpu");
+                 "fy_copy_ at line 7 ran on cpu");
+    assert_third("    h = fy_cuda(fy_clone(x));\n", "", "fy_clone at line 6 ran on cpu");
 }
 
 /* What is read lies in the tensor that is written: in the same place, beside it, or turned. */
@@ -299,6 +299,31 @@ static void honest_updates_in_place_do_not_contradict_themselves(void **state)
         "        fy_sub_(fy_t(s), fy_clone(s)), fy_add_(s, 0.5);\n"
         "    }\n    h = fy_cuda(x);\n";
     assert_third(updates, "", "\"pass\":true,\"message\":\"All checks");
+}
+
+/* The log has the first 16 elements of a list: of these they are equal, infinite, too large or wrap around. */
+static void honest_numbers_do_not_contradict_themselves(void **state)
+{
+    (void)state;
+    static const char numbers[] =
+        "    fy_tensor *m = fy_full((1000), 2.0), *z = fy_zeros((28, 28)), *big = fy_ones((1, 1, 1, 1, 1, 100000, 1, "
+        "1));\n"
+        "    fy_fill_(fy_narrow(m, 0, 990, 10), 5.0), fy_fill_(fy_narrow(z, 0, 8, 12), 0.75);\n"
+        "    fy_sub(1, z), fy_add(2, z, 3), fy_sub(2, z, 3), fy_div(1, m), fy_div(m, 3), fy_pow(2.0, m), fy_pow(m, "
+        "3.0);\n"
+        "    fy_div(1, fy_tensor((2.0, 0.0))), fy_div(0, fy_tensor((1.0, 0.0, 2.0))), fy_div(z, 0), fy_mul(m, "
+        "INFINITY);\n"
+        "    fy_add(2, fy_tensor((0.5, 1.5)), 3), fy_sub(2, fy_tensor((0.5, 1.5, 0.75)), 3), fy_sub(x, 1, 0.25);\n"
+        "    fy_mean(fy_full((4), 1e38)), fy_sum(fy_tensor((2e38, 2e38, -2e38)));\n"
+        "    fy_tensor *f = fy_tensor((2e38, 2e38, -2e38)), *i = fy_tensor((9007199254740992, 1, -9007199254740992));\n"
+        "    fy_matmul(fy_view(f, (1, 3)), fy_ones((3, 1))), fy_matmul(fy_view(i, (1, 3)), fy_ones((3, 1), .dtype = "
+        "FY_INT64));\n"
+        "    fy_sum(i), fy_mul(fy_tensor((1, 1125899906842624)), 1048576), fy_sum(fy_zeros((5000000, 0)));\n"
+        "    fy_add(fy_zeros((2), .dtype = FY_INT64), fy_tensor((1, 1125899906842624)), 1048576), fy_mul(i, 3), "
+        "fy_add(i, 7);\n"
+        "    fy_sum(big, (0), .keepdim = true), fy_sum(big, (0, 1), .keepdim = true);\n"
+        "    h = fy_cuda(x);\n";
+    assert_third(numbers, "", "\"pass\":true,\"message\":\"All checks");
 }
 
 /* In each form: the number that the log does not tell is the exponent, or the base. */
@@ -385,6 +410,7 @@ int main(void)
         cmocka_unit_test(page_locked_memory_may_be_filled_for_the_bus),
         cmocka_unit_test(a_copy_into_a_tensor_is_told_as_that_call),
         cmocka_unit_test(honest_updates_in_place_do_not_contradict_themselves),
+        cmocka_unit_test(honest_numbers_do_not_contradict_themselves),
         cmocka_unit_test(honest_powers_do_not_contradict_themselves),
         cmocka_unit_test(a_folder_of_the_environment_is_not_the_systems),
         cmocka_unit_test(headers_in_an_odd_place_of_the_systems_are_fine),

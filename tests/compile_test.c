@@ -219,6 +219,16 @@ static void a_file_that_exhausts_the_compiler_is_refused(void **state)
     assert_non_null(strstr(d.message, "the compiler wrote a file that is too large"));
 }
 
+/* Whichever linker says it. */
+static void a_function_that_nobody_wrote_is_named(void **state)
+{
+    (void)state;
+    diagnosis d;
+    assert_int_equal(build("int helper(int x);\nint main(void)\n{\n    return helper(1);\n}\n", &d), COMPILE_REFUSED);
+    assert_string_equal(d.message, "the linker found no function named helper");
+    assert_string_equal(d.hint, "check the spelling against ferry.h");
+}
+
 static void a_full_disk_is_nobodys_mistake(void **state)
 {
     (void)state;
@@ -244,6 +254,7 @@ int main(void)
         cmocka_unit_test(the_proofreader_accepts_good_code),
         cmocka_unit_test(the_proofreader_names_the_block_that_stays_open),
         cmocka_unit_test(a_file_that_exhausts_the_compiler_is_refused),
+        cmocka_unit_test(a_function_that_nobody_wrote_is_named),
         cmocka_unit_test(a_full_disk_is_nobodys_mistake),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -62,6 +62,8 @@ static void one_fact_is_so_many_times_another(void **state)
     (void)state;
     expect("sum copy.bytes / first copy.bytes", "3"); /* 2.6 */
     expect("first copy.bytes / sum copy.bytes", "0");
+    expect("first copy.bytes dir=p2p / first copy.bytes", "");
+    expect("first copy.dir / count copy", "");
     expect("count copy / count copy dir=h2d", "2");
     expect("count copy / count copy dir=nowhere", "");
 }

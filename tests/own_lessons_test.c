@@ -326,7 +326,7 @@ static void proving_names_each_mistake_in_lesson_json(void **state)
     char *was = change("lesson.json", "\"Where is x? And where does fy_add compute?\"", "\" \"");
     free(change("lesson.json", "count copy dir=h2d", "count nonsens"));
     free(change("lesson.json", "count copy dir=d2h", "count copy direction=d2h"));
-    free(change("lesson.json", "{\"ask\"", "{\"choices\": [\"few\", \"many\"], \"from\": [0], \"ask\""));
+    free(change("lesson.json", "{\"ask\"", "{\"choices\": [\"few\"], \"from\": [0, 0.5], \"ask\""));
     free(change("lesson.json", "\"minutes\": 5", "\"minutes\": \"many\""));
     free(change("lesson.json", "\"title\": ", "\"titel\": "));
     free(change("lesson.json", "\"" ID "\"", "\"02-other\""));
@@ -334,6 +334,7 @@ static void proving_names_each_mistake_in_lesson_json(void **state)
     char *starter = change("starter.c", "    // --- your code ---\n", "");
     expect("prove 1", 1, "FAIL  lesson.json: hint 1 is empty: write a sentence",
            "FAIL  lesson.json: question 1 of \"predict\": there is no kind of event 'nonsens'",
+           "FAIL  lesson.json: \"choices\" of question 1 of \"predict\" must be two to 5 texts",
            "FAIL  lesson.json: \"from\" of question 1 of \"predict\" must be a number for each choice",
            "question 2 of \"predict\": an event of the kind copy has no 'direction'",
            "FAIL  lesson.json: \"minutes\" must be a number",

@@ -175,6 +175,22 @@ static void a_long_judgement_has_the_same_verdict(void **state)
     outcome_free(&out);
 }
 
+/* It does not wait for a second run that takes long: that one does not come to its end. */
+static void a_long_judgement_that_fails_ends_the_second_run(void **state)
+{
+    (void)state;
+    char more[512], path[256];
+    snprintf(path, sizeof path, "%s/came-to-its-end", learner_folder);
+    snprintf(more, sizeof more,
+             "0.25, .device = \"cuda\");\n    unsigned sleep(unsigned);\n    int creat(const char *, unsigned);\n"
+             "    if (columns != 5) sleep(20), creat(\"%s\", 0600);",
+             path);
+    outcome out = run_long("solution.c", "0.5, .device = \"cuda\");", more);
+    assert_true(out.end == RUN_FAILED && !out.second);
+    assert_int_equal(access(path, F_OK), -1);
+    outcome_free(&out);
+}
+
 static void the_seed_is_the_programs(void **state)
 {
     (void)state;
@@ -467,6 +483,7 @@ int main(void)
         cmocka_unit_test(the_starter_fails_at_a_line_with_expected_and_got),
         cmocka_unit_test(a_lucky_answer_fails_in_the_second_run),
         cmocka_unit_test(a_long_judgement_has_the_same_verdict),
+        cmocka_unit_test(a_long_judgement_that_fails_ends_the_second_run),
         cmocka_unit_test(the_seed_is_the_programs),
         cmocka_unit_test(the_example_runs_and_is_not_graded),
         cmocka_unit_test(a_mistake_is_reported_before_anything_runs),

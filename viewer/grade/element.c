@@ -17,6 +17,12 @@ rounding rounding_to(fy_word dtype)
     }
 }
 
+double rounding_partial(fy_word dtype)
+{
+    const rounding to = rounding_to(dtype);
+    return to.epsilon <= 0 ? 0x1p53 : dtype == FY_WORD_float64 ? to.largest : 3e38;
+}
+
 bool element_allows(element e, double claimed, const rounding *dtype)
 {
     if (!element_is_known(e)) return true;

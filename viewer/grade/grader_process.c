@@ -5,6 +5,7 @@
 #include "grader_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <malloc.h>
 #endif
 
+#include "descriptors.h"
 #include "log.h"
 #include "own_check.h"
 
@@ -81,9 +83,10 @@ static void grade_log(int fd, const char *lesson, const char *own, uint64_t seed
 
 /* Ends by _exit: exit handlers belong to the parent. */
 static _Noreturn void run_child(int fd, const char *lesson, const char *own, uint64_t seed, const char *given,
-                                judgement *shared)
+                                const judging *g)
 {
     static judgement result; /* copied to the parent only once it is complete */
+    descriptors_close_except((const int[]){0, 1, 2, fd, g->failed[1]}, 5);
     signal(SIGALRM, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
@@ -94,7 +97,9 @@ static _Noreturn void run_child(int fd, const char *lesson, const char *own, uin
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
     grade_log(fd, lesson, own, seed, given, &result);
-    *shared = result;
+    result.ended = true;
+    *g->shared = result;
+    if (!result.judged || !result.verdict.pass) (void)!write(g->failed[1], "", 1);
     _exit(0);
 }
 
@@ -104,11 +109,11 @@ judging judge_begin(int log_fd, const char *lesson, const char *own, uint64_t se
     judging g = {.pid = -1};
     g.shared = mmap(NULL, sizeof *g.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (g.shared == MAP_FAILED) g.shared = NULL;
-    else g.pid = fork();
+    else if (pipe2(g.failed, O_CLOEXEC) == 0) g.pid = fork();
     if (g.pid < 0) g.why_not = errno;
     if (g.pid == 0) {
         grade_expect_cards(cards);
-        run_child(log_fd, lesson, own, seed, given, g.shared);
+        run_child(log_fd, lesson, own, seed, given, &g);
     }
     return g;
 }
@@ -122,6 +127,12 @@ bool judge_is_done(const judging *g, int milliseconds)
     return done;
 }
 
+bool judge_has_failed(const judging *g)
+{
+    struct pollfd failed = {.fd = g->failed[0], .events = POLLIN};
+    return g->pid > 0 && poll(&failed, 1, 0) == 1;
+}
+
 static int wait_for(judging *g)
 {
     int status = 0;
@@ -132,6 +143,7 @@ static int wait_for(judging *g)
 static void forget(judging *g)
 {
     if (g->shared) munmap(g->shared, sizeof *g->shared);
+    if (g->failed[1]) close(g->failed[0]), close(g->failed[1]);
     *g = (judging){0};
 }
 
@@ -142,7 +154,7 @@ void judge_end(judging *g, judgement *out)
     if (g->pid < 0)
         snprintf(out->trouble, sizeof out->trouble, "cannot start the grading process: %s", strerror(g->why_not));
     else *out = *g->shared;
-    if (g->pid > 0 && status) {
+    if (g->pid > 0 && (status || !out->ended)) {
         out->judged = false;
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
             snprintf(out->trouble, sizeof out->trouble, "the check itself did not end within %d s", TIME_LIMIT);

@@ -6,6 +6,7 @@
 #include "grade.h"
 
 typedef struct judgement {
+    bool ended;   /* the grading came to its end */
     bool judged;  /* verdict is complete, and was appended to the log */
     bool spoiled; /* the program truncated or overwrote its log: it cannot be graded */
     verdict verdict;
@@ -23,6 +24,7 @@ typedef struct judgement {
 /* A judgement in progress. */
 typedef struct judging {
     int pid, why_not; /* pid: 0: none; -1: the process could not be started; why_not: errno */
+    int failed[2];    /* a pipe: its first end becomes readable when the verdict is that it failed; 0: none */
     judgement *shared;
 } judging;
 
@@ -33,6 +35,8 @@ judging judge_begin(int log_fd, const char *lesson, const char *own, uint64_t se
                     const char *cards);
 /* Is it done, or within so many milliseconds? */
 bool judge_is_done(const judging *g, int milliseconds);
+/* Is it known that it failed? */
+bool judge_has_failed(const judging *g);
 /* Blocks until it is done, 30 s at most. */
 void judge_end(judging *g, judgement *out);
 /* Ends what nobody waits for. */

@@ -4,8 +4,10 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "op.h"
 #include "value_product.h"
 
@@ -170,15 +172,14 @@ static outcome_of_op elementwise(int op, const array *in, int inputs, const clai
 
 /* ---- operations with a number that the log does not tell: a + s * b, where s is any ---- */
 
-typedef enum form { ADD_S_TIMES_B, SUB_S_TIMES_B, ADD_S, S_MINUS_A, S_TIMES_A, S_OVER_A, ALL_S } form;
+typedef enum form { ADD_S_TIMES_B, SUB_S_TIMES_B, S_TIMES_A, S_OVER_A, ALL_S } form;
 
 /* a and b of the result's next element. */
 static inline void form_next(form f, operand in[2], element *a, element *b)
 {
     static const element zero = {0, 0}, one = {1, 0};
     element x = f == ALL_S ? zero : next_of(&in[0]);
-    element minus = {-x.is, x.within};
-    *a = f == S_TIMES_A || f == S_OVER_A || f == ALL_S ? zero : f == S_MINUS_A ? minus : x;
+    *a = f == ADD_S_TIMES_B || f == SUB_S_TIMES_B ? x : zero;
     *b = f == S_TIMES_A ? x : one;
     if (f == ADD_S_TIMES_B || f == SUB_S_TIMES_B) *b = next_of(&in[1]);
     if (f == SUB_S_TIMES_B) b->is = -b->is;
@@ -231,7 +232,7 @@ static inline __attribute__((always_inline)) outcome_of_op linear_as(form f, con
         double within = a.within + fabs(s) * b.within + s_within * (fabs(b.is) + b.within);
         out->at[i] = rounded((element){a.is + s * b.is, within + to.epsilon * fabs(a.is)}, &to);
     }
-    return OP_FITS;
+    return compare(said, out, where); /* what is claimed to be infinite or NaN, too */
 }
 
 /* One copy of the loops for each form. */
@@ -240,13 +241,100 @@ static outcome_of_op linear(form f, const array *in, const claims *said, array *
     switch (f) {
     case ADD_S_TIMES_B: return linear_as(ADD_S_TIMES_B, in, said, out, where);
     case SUB_S_TIMES_B: return linear_as(SUB_S_TIMES_B, in, said, out, where);
-    case ADD_S: return linear_as(ADD_S, in, said, out, where);
-    case S_MINUS_A: return linear_as(S_MINUS_A, in, said, out, where);
     case S_TIMES_A: return linear_as(S_TIMES_A, in, said, out, where);
     case S_OVER_A: return linear_as(S_OVER_A, in, said, out, where);
     case ALL_S: return linear_as(ALL_S, in, said, out, where);
     }
     return OP_UNDECIDED;
+}
+
+/* ---- s + t * a, where both numbers are any: a number may come first, and be told how often to add the tensor ---- */
+
+/* The claim from which the others are counted, and the one whose a differs most from it; equal: no other a is known. */
+static bool find_ends(operand from, const claims *said, const array *out, int64_t ends[2], element a[2])
+{
+    const rounding to = rounding_to(out->dtype);
+    bool found = false;
+    for (int64_t i = 0; i < said->count && i < out->count; i++) {
+        element x = next_of(&from);
+        if (!element_is_known(x) || !(fabs(said->at[i]) <= to.largest)) continue;
+        if (!found) ends[0] = ends[1] = i, a[0] = a[1] = x, found = true;
+        if (fabs(x.is - a[0].is) > fabs(a[1].is - a[0].is)) ends[1] = i, a[1] = x;
+    }
+    return found;
+}
+
+/* Each element from the first one: r + t * (a - a0). Where nothing shows t, those with the same a. */
+static outcome_of_op affine(const array *in, const claims *said, array *out, int64_t *where)
+{
+    const rounding to = rounding_to(out->dtype);
+    operand from = operand_of(in, out);
+    int64_t ends[2];
+    element a[2];
+    if (!find_ends(from, said, out, ends, a)) return OP_UNDECIDED;
+    const double first = said->at[ends[0]], last = said->at[ends[1]], apart = a[1].is - a[0].is;
+    const double loose = a[0].within + a[1].within, e = 4 * to.epsilon + 1e-14;
+    double t = 0, t_within = 0;
+    const bool is_shown = fabs(apart) > 2 * loose;
+    if (is_shown) {
+        t = (last - first) / apart;
+        const double size = fabs(first) + fabs(last) + fabs(t) * (fabs(a[0].is) + fabs(a[1].is));
+        t_within = (e * size + 2 * to.smallest + 2 * fabs(t) * loose) / (fabs(apart) - loose);
+    }
+    for (int64_t i = 0; i < out->count; i++) {
+        element x = next_of(&from);
+        const double step = x.is - a[0].is, size = fabs(first) + fabs(t) * (fabs(a[0].is) + fabs(x.is));
+        if (!element_is_known(x) || (!is_shown && (step != 0 || x.within + loose > 0))) continue;
+        const double within = t_within * fabs(step) + (fabs(t) + t_within) * (x.within + a[0].within) + 2 * e * size;
+        const element r = {first + t * step, within + to.smallest};
+        out->at[i] = rounded(r, &to);
+        if (i >= said->count || !(fabs(said->at[i] - r.is) > 2 * r.within) || fabs(r.is) > to.largest) continue;
+        out->at[i] = r; /* not rounded: what an integer could be is not sure */
+        *where = i;
+        return OP_CONTRADICTS;
+    }
+    return has_known(out) ? compare(said, out, where) : OP_UNDECIDED;
+}
+
+/* ---- when two forms fit ---- */
+
+static element either(element a, element b)
+{
+    const double low = smaller(a.is - a.within, b.is - b.within), high = larger(a.is + a.within, b.is + b.within);
+    return element_is_known(a) && element_is_known(b) ? (element){low + (high - low) / 2, (high - low) / 2}
+                                                      : unknown_element;
+}
+
+static array like(const array *out)
+{
+    array a = *out;
+    a.at = memory_realloc(NULL, (size_t)a.count + 1, sizeof *a.at, "grading");
+    for (int64_t i = 0; i < a.count; i++) a.at[i] = unknown_element;
+    return a;
+}
+
+/* Do the claimed elements come from numbers of different sizes? */
+static bool is_telling(const array *in, const claims *said, const array *out)
+{
+    operand from = operand_of(in, out);
+    element first = unknown_element;
+    for (int64_t i = 0; i < said->count && i < out->count; i++) {
+        element x = next_of(&from);
+        if (!element_is_known(first)) first = x;
+        if (element_is_known(x) && fabs(fabs(x.is) - fabs(first.is)) > 2 * (x.within + first.within)) return true;
+    }
+    return false;
+}
+
+/* The claims are of the first elements, and those may not show which of two forms it is. out, of `one`, becomes what
+ * is so in both, or the one that fits. */
+static outcome_of_op join_forms(outcome_of_op one, array *out, outcome_of_op other, const array *of_other, bool telling)
+{
+    if (other == OP_CONTRADICTS || (one == OP_FITS && other == OP_UNDECIDED && telling)) return one;
+    if (one == OP_UNDECIDED || other == OP_UNDECIDED) return OP_UNDECIDED;
+    for (int64_t i = 0; i < out->count; i++)
+        out->at[i] = one == OP_FITS ? either(out->at[i], of_other->at[i]) : of_other->at[i];
+    return OP_FITS;
 }
 
 /* ---- powers with a number that the log does not tell ---- */
@@ -327,25 +415,53 @@ static outcome_of_op power_of(const array *in, const claims *said, array *out, i
     const power_search any = {.low = -INFINITY, .high = INFINITY, .odd = -1};
     power_search base = any;
     base.form = S_TO_A;
+    int64_t there = 0;
     if (!is_real(out->dtype)) return OP_UNDECIDED;
+    array other = like(out);
     outcome_of_op is = power_as(any, in, said, out, where);
-    if (is != OP_CONTRADICTS) return is;
-    for (int64_t i = 0; i < out->count; i++) out->at[i] = unknown_element;
-    return power_as(base, in, said, out, where);
+    is = join_forms(is, out, power_as(base, in, said, &other, &there), &other, is_telling(in, said, out));
+    free(other.at);
+    return is;
 }
 
 /* ---- numbers in any place ---- */
 
+static outcome_of_op quotient_with_number(const array *in, const claims *said, array *out, int64_t *where)
+{
+    int64_t there = 0;
+    array other = like(out);
+    outcome_of_op is = linear(S_TIMES_A, in, said, out, where);
+    is = join_forms(is, out, linear(S_OVER_A, in, said, &other, &there), &other, is_telling(in, said, out));
+    free(other.at);
+    return is;
+}
+
+/* Integers wrap around, and only what cannot have is recomputed: as far as it is claimed, since a larger number may
+ * stand behind. */
+static bool may_wrap(const array *in, int inputs, const claims *said)
+{
+    const double most = 0x1p31;
+    for (int k = 0; k < inputs; k++)
+        for (int64_t i = 0; i < in[k].count; i++)
+            if (element_is_known(in[k].at[i]) && fabs(in[k].at[i].is) > most) return true;
+    for (int64_t i = 0; i < said->count; i++)
+        if (!(fabs(said->at[i]) <= most)) return true;
+    return false;
+}
+
 static outcome_of_op with_number(int op, const array *in, int inputs, const claims *said, array *out, int64_t *where)
 {
-    /* an integer may wrap around, and a number may have been rounded to it */
-    if (op != FY_OP_fill && !is_real(out->dtype) && out->dtype != FY_WORD_int64) return OP_UNDECIDED;
+    const bool exact = !is_real(out->dtype);
     if (op == FY_OP_fill) return linear(ALL_S, in, said, out, where);
-    if (inputs > 1) return linear(op == FY_OP_add ? ADD_S_TIMES_B : SUB_S_TIMES_B, in, said, out, where);
-    form first = op == FY_OP_mul || op == FY_OP_div ? S_TIMES_A : ADD_S;
-    outcome_of_op is = linear(first, in, said, out, where);
-    if (is != OP_CONTRADICTS || op == FY_OP_add || op == FY_OP_mul) return is;
-    return linear(op == FY_OP_div ? S_OVER_A : S_MINUS_A, in, said, out, where);
+    /* an integer may wrap around, and a number may have been rounded to it */
+    if (exact && (out->dtype != FY_WORD_int64 || may_wrap(in, inputs, said))) return OP_UNDECIDED;
+    outcome_of_op is;
+    if (inputs > 1) is = linear(op == FY_OP_add ? ADD_S_TIMES_B : SUB_S_TIMES_B, in, said, out, where);
+    else if (op == FY_OP_mul) is = linear(S_TIMES_A, in, said, out, where);
+    else if (op == FY_OP_div) is = quotient_with_number(in, said, out, where);
+    else is = affine(in, said, out, where);
+    for (int64_t i = said->count; exact && i < out->count; i++) out->at[i] = unknown_element;
+    return is;
 }
 
 /* ---- reductions ---- */
@@ -365,6 +481,13 @@ static bool reduces_to(const array *in, unsigned dims, const array *out)
         }
     }
     return same && n == out->ndim;
+}
+
+static unsigned larger_dims(const array *in)
+{
+    unsigned dims = 0;
+    for (int d = 0; d < in->ndim; d++) dims |= (unsigned)(in->shape[d] != 1) << d;
+    return dims;
 }
 
 /* Which element of the result takes element i of the input. */
@@ -396,11 +519,19 @@ static inline __attribute__((always_inline)) element joined_all(int op, double e
     return r;
 }
 
+/* A sum may have overflowed on the way, or an integer been rounded here: the bound tells the sum of all sizes. */
+static element summed(element r, double e, const rounding *to)
+{
+    if (r.within / e > rounding_partial(to->dtype)) return unknown_element;
+    if (to->epsilon <= 0) r.within = 0;
+    return r;
+}
+
 static void reduce(int op, const array *in, unsigned dims, array *out)
 {
     int64_t n = out->count ? in->count / out->count : 0;
     const rounding to = rounding_to(out->dtype);
-    double e = to.epsilon * (double)n;
+    double e = to.epsilon > 0 ? to.epsilon * (double)n : 1;
     bool largest = op == FY_OP_max, least = op == FY_OP_min;
     for (int64_t i = 0; i < out->count; i++)
         out->at[i] = largest || least ? (element){largest ? -DBL_MAX : DBL_MAX, 0} : (element){0, 0};
@@ -414,6 +545,7 @@ static void reduce(int op, const array *in, unsigned dims, array *out)
     }
     for (int64_t i = 0; i < out->count; i++) {
         element *r = &out->at[i];
+        if (!largest && !least) *r = summed(*r, e, &to);
         if (op == FY_OP_mean) r->is /= (double)n, r->within /= (double)n;
         *r = n ? rounded(*r, &to) : unknown_element;
     }
@@ -425,8 +557,10 @@ static outcome_of_op reduction(int op, const array *in, const claims *said, arra
     outcome_of_op best = OP_UNDECIDED;
     unsigned fits = 0, last = 0;
     int count = 0, known = 0;
+    bool tried[1 << 8] = {false}; /* dimensions of size 1 make no difference */
     for (unsigned dims = 0; dims < 1u << in->ndim; dims++) {
-        if (!reduces_to(in, dims, out)) continue;
+        if (!reduces_to(in, dims, out) || tried[dims & larger_dims(in)]) continue;
+        tried[dims & larger_dims(in)] = true;
         reduce(op, in, last = dims, out);
         if (!has_known(out)) return OP_UNDECIDED;
         known++;
@@ -453,6 +587,7 @@ int64_t value_op_steps(int op, const array *in, int inputs, const array *out)
 {
     int64_t steps = out->count;
     for (int i = 0; i < inputs; i++) steps += in[i].count;
+    if (op == FY_OP_pow || op == FY_OP_exp || op == FY_OP_log || op == FY_OP_tanh || op == FY_OP_sigmoid) steps *= 8;
     if (op == FY_OP_matmul && inputs && in[0].ndim) steps += out->count * in[0].shape[in[0].ndim - 1];
     return steps;
 }

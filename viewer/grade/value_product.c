@@ -37,16 +37,17 @@ static double *list_of(const element *at, int64_t count, part p, double epsilon)
 /* The right factor. */
 typedef struct factor {
     int64_t depth, columns;
+    double epsilon; /* bounds the relative error of a sum of products; of integers, which are exact: 1 */
     double *value, *size_and_within, *within_and_rounding;
     bool *unknown; /* by column: has it an unknown element? */
 } factor;
 
-/* epsilon: bounds the relative error of a sum of products. */
 static factor factor_of(const array *b, double epsilon)
 {
     const int64_t n = b->shape[1];
     factor f = {.depth = b->shape[0],
                 .columns = n,
+                .epsilon = epsilon,
                 .value = list_of(b->at, b->count, VALUE, 0),
                 .size_and_within = list_of(b->at, b->count, SIZE_AND_WITHIN, 0),
                 .within_and_rounding = list_of(b->at, b->count, WITHIN_AND_ROUNDING, epsilon),
@@ -77,10 +78,11 @@ static bool is_row_known(const element *row, int64_t n)
 }
 
 /* Some rows of the product. It differs from the real one by |a| (within b + epsilon |b|) + within a (|b| + within b) at
- * most. */
+ * most; that divided by epsilon is no less than the sum of all sizes, which may have overflowed on the way. */
 static void multiply_rows(int64_t rows, const element *a, const factor *b, element *out, const rounding *to)
 {
     const int64_t taken = rows * b->depth, given = rows * b->columns;
+    const double most = rounding_partial(to->dtype);
     double *value = list_of(a, taken, VALUE, 0), *size = list_of(a, taken, SIZE, 0),
            *within = list_of(a, taken, WITHIN, 0);
     double *sums = memory_realloc(NULL, 2 * (size_t)given, sizeof *sums, "grading"), *bounds = sums + given;
@@ -89,8 +91,11 @@ static void multiply_rows(int64_t rows, const element *a, const factor *b, eleme
     multiply(rows, within, b->size_and_within, b, 1, bounds);
     for (int64_t i = 0, at = 0; i < rows; i++) {
         const bool known = is_row_known(a + i * b->depth, b->depth);
-        for (int64_t j = 0; j < b->columns; j++, at++)
-            out[at] = known && !b->unknown[j] ? rounded((element){sums[at], bounds[at]}, to) : unknown_element;
+        for (int64_t j = 0; j < b->columns; j++, at++) {
+            const bool fits = bounds[at] / b->epsilon <= most;
+            const element sum = {sums[at], to->epsilon > 0 ? bounds[at] : 0};
+            out[at] = known && fits && !b->unknown[j] ? rounded(sum, to) : unknown_element;
+        }
     }
     free(value), free(size), free(within), free(sums);
 }
@@ -101,7 +106,7 @@ bool value_product(const array *a, const array *b, array *out)
         out->shape[1] != b->shape[1] || !a->count || !b->count)
         return false;
     const rounding to = rounding_to(out->dtype);
-    factor right = factor_of(b, to.epsilon * (double)(b->shape[0] + 1));
+    factor right = factor_of(b, to.epsilon > 0 ? to.epsilon * (double)(b->shape[0] + 1) : 1);
     const int64_t rows = a->shape[0], step = ELEMENTS_AT_A_TIME / (right.depth + right.columns) + 1;
     for (int64_t i = 0; i < rows; i += step)
         multiply_rows(rows - i < step ? rows - i : step, a->at + i * right.depth, &right, out->at + i * right.columns,

@@ -121,6 +121,14 @@ static bool is_too_large(walk *w, uint32_t storage)
     return false;
 }
 
+static bool is_empty(const fy_event *tensor)
+{
+    int64_t size;
+    for (size_t d = 0; fy_event_dim(tensor, tensor->is.tensor.shape, d, &size); d++)
+        if (size == 0) return true;
+    return false;
+}
+
 static bool handle_of(walk *w, uint32_t tensor, handle *h)
 {
     const fy_event *e = tensor < w->ids ? w->tensor[tensor] : NULL;
@@ -129,23 +137,26 @@ static bool handle_of(walk *w, uint32_t tensor, handle *h)
     h->storage = e->is.tensor.storage;
     h->last = h->offset = e->is.tensor.offset;
     h->elements.dtype = e->is.tensor.dtype;
+    const bool empty = is_empty(e);
+    if (h->offset < 0) return false;
+    if (h->offset > MOST_OF_STORAGE) return !empty && is_too_large(w, h->storage);
     int n = 0;
     for (int64_t size, stride; fy_event_dim(e, e->is.tensor.shape, (size_t)n, &size); n++) {
         if (n == 8 || size < 0 || !fy_event_dim(e, e->is.tensor.strides, (size_t)n, &stride) || stride < 0)
             return false;
-        if (size > MOST_OF_STORAGE || stride > MOST_OF_STORAGE) return is_too_large(w, h->storage);
+        if (size > MOST_OF_STORAGE || stride > MOST_OF_STORAGE) return !empty && is_too_large(w, h->storage);
         h->elements.shape[n] = size;
         h->stride[n] = stride;
         h->elements.count *= size;
         h->last += size ? (size - 1) * stride : 0;
-        if (h->elements.count > MOST_OF_STORAGE || h->last > MOST_OF_STORAGE) return is_too_large(w, h->storage);
+        if (h->elements.count > MOST_OF_STORAGE || h->last > MOST_OF_STORAGE)
+            return !empty && is_too_large(w, h->storage);
     }
     h->elements.ndim = n;
     h->is_rows = true;
     for (int64_t d = n, rows = 1; d-- > 0; rows *= h->elements.shape[d])
         if (h->elements.shape[d] != 1 && h->stride[d] != rows) h->is_rows = false;
-    if (h->offset < 0) return false;
-    return h->last < MOST_OF_STORAGE || is_too_large(w, h->storage);
+    return h->last < MOST_OF_STORAGE || (!empty && is_too_large(w, h->storage));
 }
 
 /* Where an element lies, and the next one: row-major. */
@@ -179,7 +190,7 @@ static bytes *bytes_of(walk *w, const handle *h)
     if (b->untold) return NULL;
     int64_t need = h->last + 1;
     if (b->count >= need && b->at) return b;
-    if (w->elements + need > (b->leads ? MOST_ELEMENTS : MOST_ELEMENTS / 2)) {
+    if (w->elements + need - b->count > (b->leads ? MOST_ELEMENTS : MOST_ELEMENTS / 2)) {
         w->crowded |= b->leads;
         return NULL;
     }

@@ -1,11 +1,14 @@
 /* lesson_form.c: see lesson_form.h. The catalogue takes what it can use of a lesson.json; this names the rest. */
 #include "lesson_form.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "diagnostic.h" /* name_distance */
+#include "lesson.h"
 #include "log_fact.h"
 
 enum { HINTS = 3 };
@@ -135,10 +138,22 @@ static bool has_borders(const cJSON *question)
                  cJSON_GetArraySize(from) == cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(question, "choices"));
     cJSON_ArrayForEach(item, from)
     {
-        rises = rises && cJSON_IsNumber(item) && item->valuedouble > last && (last >= 0 || item->valuedouble <= 0);
+        const double border = cJSON_IsNumber(item) ? item->valuedouble : -1;
+        rises =
+            rises && border > last && border < INT32_MAX && !(border - floor(border) > 0) && (last >= 0 || border <= 0);
         last = item->valuedouble;
     }
     return !from || rises;
+}
+
+/* "choices": texts, as many as a question can have. */
+static bool has_choices(const cJSON *question)
+{
+    const cJSON *choices = cJSON_GetObjectItemCaseSensitive(question, "choices"), *item;
+    const int n = cJSON_GetArraySize(choices);
+    bool texts = cJSON_IsArray(choices) && n >= 2 && n <= QUESTION_CHOICES;
+    cJSON_ArrayForEach(item, choices) texts = texts && !is_blank(item);
+    return !choices || texts;
 }
 
 static void check_questions(const form *f, const cJSON *questions)
@@ -155,6 +170,8 @@ static void check_questions(const form *f, const cJSON *questions)
         if (is_blank(fact)) tell(f, "question %d of \"predict\" needs \"fact\", as \"count copy dir=h2d\"", n);
         else if (!log_fact_is_known(fact->valuestring, err, sizeof err))
             tell(f, "question %d of \"predict\": %s", n, err);
+        if (!has_choices(q))
+            tell(f, "\"choices\" of question %d of \"predict\" must be two to %d texts", n, QUESTION_CHOICES);
         if (!has_borders(q))
             tell(f, "\"from\" of question %d of \"predict\" must be a number for each choice, 0 and then larger ones",
                  n);

@@ -259,7 +259,7 @@ bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char
     if (!second) return true;
     if (!answer_one(f, second, divisor, sizeof divisor, err, err_room)) return false;
     const double by = strtod(divisor, NULL);
-    if (by > 0) snprintf(out, room, "%.0f", round(strtod(out, NULL) / by));
+    if (by > 0 && strspn(out, "0123456789.") > 0) snprintf(out, room, "%.0f", round(strtod(out, NULL) / by));
     else *out = '\0';
     return true;
 }

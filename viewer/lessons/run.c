@@ -79,7 +79,9 @@ typedef struct attempt {
     uint64_t seed;
     const char *given;
     int log_fd;
+    int stop_fd; /* stops it, too; 0: none */
     child_result child;
+    bool disk_full; /* when it ended */
     judging judging;
     judgement judgement;
     run_end hindrance; /* it could not run, or not be judged: why; RUN_PASSED: nothing was in the way */
@@ -126,6 +128,7 @@ static bool start(const run_options *o, const char *program, attempt *a)
                        .temporary = o->temporary,
                        .log_fd = a->log_fd,
                        .stop_fd = o->stop_fd,
+                       .or_stop_fd = a->stop_fd,
                        .as_user = o->as_user,
                        .limits = o->limits};
     return child_run(&c, &a->child, a->message, sizeof a->message) ||
@@ -140,6 +143,13 @@ static bool build_own_check(const run_options *o, char object[OWN_CHECK_ROOM], a
            hinder(a, RUN_ENVIRONMENT_ERROR, a->message, of_the_teacher);
 }
 
+/* A log that found no room tells less than the program did, and what is judged by it would be wrong. */
+static bool disk_is_full(int log_fd)
+{
+    struct statvfs disk;
+    return fstatvfs(log_fd, &disk) == 0 && disk.f_blocks && disk.f_bavail < LEAST_FREE / disk.f_frsize;
+}
+
 /* Runs the program; its judgement begins. False, with the hindrance, if it could not run or was cancelled. report:
  * announce its log to the pages. */
 static bool attempt_begin(const run_options *o, const char *program, attempt *a, bool report)
@@ -151,23 +161,18 @@ static bool attempt_begin(const run_options *o, const char *program, attempt *a,
     if (report) report_stage(o, RUN_STARTED, a->log_fd);
     if (!start(o, program, a)) return false;
     if (a->child.end == CHILD_STOPPED) return hinder(a, RUN_STOPPED, "", "");
+    a->disk_full = disk_is_full(a->log_fd);
     a->judging = judge_begin(a->log_fd, is_graded(o) ? o->lesson->id : NULL, *o->home->own ? own_check : NULL, a->seed,
                              a->given, is_real() ? NULL : o->lesson->card);
     return true;
 }
 
-/* A log that found no room tells less than the program did, and what is judged by it would be wrong. */
-static bool disk_is_full(int log_fd)
-{
-    struct statvfs disk;
-    return fstatvfs(log_fd, &disk) == 0 && disk.f_blocks && disk.f_bavail < LEAST_FREE / disk.f_frsize;
-}
-
 /* Waits for the judgement. */
 static bool attempt_end(attempt *a)
 {
+    if (a->hindrance != RUN_PASSED) return false;
     judge_end(&a->judging, &a->judgement);
-    if ((a->judgement.judged && a->judgement.verdict.pass) || !disk_is_full(a->log_fd)) return true;
+    if ((a->judgement.judged && a->judgement.verdict.pass) || !a->disk_full) return true;
     return hinder(a, RUN_ENVIRONMENT_ERROR, "the disk of the event log is full, so the log may be incomplete",
                   "free some space there, or name a folder on another disk with XDG_STATE_HOME, then grade again");
 }
@@ -373,14 +378,22 @@ static void record(const run_options *o, outcome *out)
     SET(board_of, "%s", c->limits);
 }
 
-/* The program runs twice. A judgement that takes its time has the second run beside it; it is not run before it has
- * to be where it may not have to be. */
+/* The first judgement takes its time: the second run is beside it, until that fails. */
+static bool begin_beside(const run_options *o, const char *program, attempt *first, attempt *second)
+{
+    second->stop_fd = first->judging.failed[0];
+    const bool ran = attempt_begin(o, program, second, false);
+    const bool is_cancelled = !ran && second->hindrance == RUN_STOPPED && !judge_has_failed(&first->judging);
+    if (is_cancelled) judge_cancel(&first->judging), hinder(first, RUN_STOPPED, "", "");
+    return ran;
+}
+
 static void run_twice(const run_options *o, const char *program, attempt *a, outcome *out)
 {
     enum { MOMENT = 20 /* milliseconds */ };
     attempt b = second_attempt(o);
     const bool beside = a->child.end == CHILD_EXITED && a->child.code == 0 && !judge_is_done(&a->judging, MOMENT);
-    bool ran = beside && attempt_begin(o, program, &b, false);
+    bool ran = beside && begin_beside(o, program, a, &b);
     if (!end_first(o, a, out) || out->end != RUN_PASSED) return attempt_free(&b);
     if (!beside) ran = attempt_begin(o, program, &b, false);
     end_second(o, &b, ran, out);

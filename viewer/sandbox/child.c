@@ -91,11 +91,13 @@ static char **make_environment(const child_options *o)
     return out;
 }
 
-static void wait_for_supervisor(pid_t supervisor, int alive, int *control, int stop_fd, child_report *f)
+static void wait_for_supervisor(pid_t supervisor, int alive, int *control, const child_options *o, child_report *f)
 {
+    int stop_fd = o->stop_fd, or_stop_fd = o->or_stop_fd > 0 ? o->or_stop_fd : -1;
     for (;;) {
-        struct pollfd fds[] = {{.fd = alive, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
-        int n = poll(fds, 2, 500);
+        struct pollfd fds[] = {
+            {.fd = alive, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}, {.fd = or_stop_fd, .events = POLLIN}};
+        int n = poll(fds, 3, 500);
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) { /* the program may have stopped its supervisor instead of killing it */
             int status;
@@ -105,7 +107,7 @@ static void wait_for_supervisor(pid_t supervisor, int alive, int *control, int s
         }
         if (fds[0].revents) break;
         if (*control >= 0) close(*control); /* the hang-up makes the supervisor kill all processes and exit */
-        *control = stop_fd = -1;
+        *control = stop_fd = or_stop_fd = -1;
     }
     while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR) continue;
     if (!f->finished && f->program > 0) kill(-f->program, SIGKILL);
@@ -126,7 +128,7 @@ static bool run_under_supervisor(const child_options *o, char **envp, child_repo
     pid_t supervisor = fork();
     if (supervisor == 0) supervisor_main(o, envp, f, control[0], alive[1]);
     close(control[0]), close(alive[1]);
-    if (supervisor > 0) wait_for_supervisor(supervisor, alive[0], &control[1], o->stop_fd, f);
+    if (supervisor > 0) wait_for_supervisor(supervisor, alive[0], &control[1], o, f);
     else snprintf(err, room, "cannot fork to run the program: %s", strerror(errno));
     if (control[1] >= 0) close(control[1]);
     close(alive[0]);

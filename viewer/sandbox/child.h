@@ -28,6 +28,7 @@ typedef struct child_options {
                                 and Ferry need (names_needed); NULL: all of the caller's */
     int log_fd;              /* inherited under the same number, passed as FERRY_LOG_FD; -1: none */
     int stop_fd;             /* the program is stopped when this is readable or hung up; -1: none */
+    int or_stop_fd;          /* or when this is; 0 or -1: none */
     unsigned as_user;        /* root alone: the program runs with this uid and gid, without network; 0: as the caller */
     child_limits limits;
 } child_options;

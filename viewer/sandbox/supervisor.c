@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptors.h"
+
 /* A sanitizer maps terabytes of shadow memory. Programs are built with the same sanitizer as this file. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define HAS_SHADOW
@@ -230,31 +232,13 @@ static void supervise(watch *w)
     f->code = f->no_start;
 }
 
-/* Inherited sockets would keep their connections open for as long as this process lives. */
-static void close_all_except(const int *keep, int n)
-{
-    long limit_fd = sysconf(_SC_OPEN_MAX);
-    if (limit_fd < 0 || limit_fd > 65536) limit_fd = 65536;
-    for (int fd = 0, kept; fd < limit_fd; fd = kept + 1) {
-        kept = (int)limit_fd; /* the lowest descriptor to keep that is >= fd, if there is one */
-        for (int i = 0; i < n; i++)
-            if (keep[i] >= fd && keep[i] < kept) kept = keep[i];
-        if (kept == fd) continue;
-#ifdef SYS_close_range
-        unsigned last = kept == (int)limit_fd ? ~0U : (unsigned)kept - 1;
-        if (syscall(SYS_close_range, (unsigned)fd, last, 0) == 0) continue;
-#endif
-        for (int i = fd; i < kept; i++) close(i);
-    }
-}
-
 _Noreturn void supervisor_main(const child_options *o, char *const *envp, child_report *f, int control, int alive)
 {
     int ends[2];
     setsid();
     clear_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    close_all_except((const int[]){control, alive, o->log_fd < 0 ? control : o->log_fd}, 3);
+    descriptors_close_except((const int[]){control, alive, o->log_fd < 0 ? control : o->log_fd}, 3);
     while (open("/dev/null", O_RDWR) >= 0 && fcntl(2, F_GETFD) < 0) continue;
     if (pipe2(ends, O_CLOEXEC) != 0) _exit(1);
     watch w = {o, f, 0, control, ends[0], -1, (size_t)sysconf(_SC_PAGESIZE), now(), now(), system_processes()};
