@@ -20,6 +20,8 @@ typedef struct array {
 } array;
 
 static const element unknown_element = {0, INFINITY};
+static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double smaller(double a, double b) { return a < b ? a : b; }
 static inline bool element_is_known(element e) { return isfinite(e.is) && isfinite(e.within); }
 
 /* How a dtype rounds. */
