@@ -7,6 +7,8 @@
 
 #include "source_check.h"
 
+enum { EMPTY_MS = 3000, HALF_WRITTEN_MS = 600 }; /* that long a file stays as it is to be taken for whole */
+
 /* FNV-1a; never 0. */
 static unsigned long long hash_of(const char *text, size_t size)
 {
@@ -39,7 +41,7 @@ bool watch_poll(watched_file *w)
     char *text = file_read(w->path, &size);
     if (!text) return false; /* between unlink and rename */
     unsigned long long now = hash_of(text, size);
-    int reads_needed = size == 0 ? 20 : looks_half_written(text, size) ? 4 : 1;
+    int reads_needed = (size == 0 ? EMPTY_MS : looks_half_written(text, size) ? HALF_WRITTEN_MS : WATCH_MS) / WATCH_MS;
     free(text);
     w->same = now == w->seen ? w->same + 1 : 0;
     w->seen = now;

@@ -6,7 +6,7 @@
 
 #include "paths.h"
 
-enum { WATCH_MS = 150 };
+enum { WATCH_MS = 50 };
 
 typedef struct watched_file {
     char path[PATH_ROOM];
