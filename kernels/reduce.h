@@ -71,9 +71,9 @@ template <typename F> __device__ inline void join_parts(F &fold, typename F::par
         for (unsigned i = 0; i < half; i++) fold.join(part[i * step], part[(i + half) * step]);
 }
 
-/* Joins the parts of a block's threads into part[0], in the order of the tree that halves at every step; a barrier for
- * each halving would cost more than the few joins. Every thread of the block must call it; before the parts are
- * overwritten all must pass a __syncthreads. */
+/* Joins the parts of a block's threads into part[0], in the order of the tree that halves at every step. Few threads
+ * do so, with few barriers: on the simulated card each barrier switches the stacks of all threads. Every thread of the
+ * block must call it; before the parts are overwritten all must pass a __syncthreads. */
 template <typename F> __device__ inline void join_block(F &fold, typename F::part *part)
 {
     unsigned t = threadIdx.x;

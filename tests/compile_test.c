@@ -229,6 +229,25 @@ static void a_function_that_nobody_wrote_is_named(void **state)
     assert_string_equal(d.hint, "check the spelling against ferry.h");
 }
 
+/* It is found in PATH, and does not link. */
+static void a_broken_fast_linker_is_done_without(void **state)
+{
+    (void)state;
+    diagnosis d;
+    char file[128], path[4096], *before = strdup(getenv("PATH"));
+    snprintf(file, sizeof file, "%s/ld.gold", folder);
+    snprintf(path, sizeof path, "%s:%s", folder, before);
+    assert_true(file_write(file, "#!/bin/sh\nexit 3\n", 17));
+    assert_int_equal(chmod(file, 0755), 0);
+    setenv("PATH", path, 1);
+    setenv("COMPILER_PATH", folder, 1);
+    assert_int_equal(build("int main(void)\n{\n}\n", &d), COMPILE_DONE);
+    unsetenv("COMPILER_PATH");
+    setenv("PATH", before, 1);
+    free(before);
+    unlink(file);
+}
+
 static void a_full_disk_is_nobodys_mistake(void **state)
 {
     (void)state;
@@ -255,6 +274,7 @@ int main(void)
         cmocka_unit_test(the_proofreader_names_the_block_that_stays_open),
         cmocka_unit_test(a_file_that_exhausts_the_compiler_is_refused),
         cmocka_unit_test(a_function_that_nobody_wrote_is_named),
+        cmocka_unit_test(a_broken_fast_linker_is_done_without),
         cmocka_unit_test(a_full_disk_is_nobodys_mistake),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -44,7 +44,6 @@ static void make_command(compiler_command *c, const compile_options *o, bool cla
     compiler_add(c, o->home->lib);
     compiler_add(c, "-lferry");
     compiler_add_words(c, FERRY_CORE_LIBS);
-    compiler_add_fast_linker(c);
 }
 
 static compile_end broken(diagnosis *d, const char *what, const char *name, const char *why, const char *hint)
@@ -78,7 +77,6 @@ static bool prepare(const compile_options *o, diagnosis *d)
 static const char *trouble_of_folder(const char *output)
 {
     bool cannot = strstr(output, "opening dependency file ") || strstr(output, "cannot open output file ") ||
-                  (strstr(output, ": fatal error: ") && strstr(output, ": open: ")) || /* gold's words */
                   strstr(output, "error: error opening '");
     return cannot ? "the folder of built programs cannot be written" : NULL;
 }
@@ -233,6 +231,14 @@ static bool run_with_care(const child_options *run, const compile_options *o, co
     return child_run(run, r, err, room);
 }
 
+/* Did the compiler do its part, and the linker not? */
+static bool is_of_the_linker(const child_result *r)
+{
+    return r->end == CHILD_EXITED && r->code &&
+           (strstr(r->output, "collect2: ") || strstr(r->output, "linker command failed") ||
+            strstr(r->output, "invalid linker name"));
+}
+
 static compile_end run_compiler(const compile_options *o, const char *source, const char *header, diagnosis *d)
 {
     compiler_command c = {.count = 0};
@@ -244,6 +250,7 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
     snprintf(out, sizeof out, "%s.%ld.new", o->program, (long)getpid());
     snprintf(list, sizeof list, "%s.d", out);
     make_command(&c, o, clang, out, list, paths);
+    const bool fast = compiler_add_fast_linker(&c);
     child_options run = {.argv = c.argv,
                          .folder = o->home->beside,
                          .env = compiler_english,
@@ -257,6 +264,12 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
     if (run.limits.seconds <= 0) run.limits.seconds = 60;
     if (!run_with_care(&run, o, out, &r, &trouble, err, sizeof err))
         return broken(d, "cannot run", c.argv[0], err, "close other programs");
+    if (fast && is_of_the_linker(&r)) { /* the usual one explains it, or is the one that works here */
+        c.argv[--c.count] = NULL;
+        free(r.output);
+        if (!run_with_care(&run, o, out, &r, &trouble, err, sizeof err))
+            return broken(d, "cannot run", c.argv[0], err, "close other programs");
+    }
     compile_end end = conclude(o, &r, &run.limits, trouble, source, header, d);
     free(r.output);
     end = check_reads(o, &query, list, source, end, d);

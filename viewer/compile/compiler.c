@@ -78,8 +78,10 @@ bool compiler_choose(compiler_command *c, bool *clang, diagnosis *d)
     return false;
 }
 
-void compiler_add_fast_linker(compiler_command *c)
+bool compiler_add_fast_linker(compiler_command *c)
 {
     char path[PATH_ROOM];
-    if (find_program("ld.gold", path)) compiler_add(c, "-fuse-ld=gold");
+    if (!find_program("ld.gold", path)) return false;
+    compiler_add(c, "-fuse-ld=gold");
+    return true;
 }

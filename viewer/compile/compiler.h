@@ -21,8 +21,9 @@ void compiler_add(compiler_command *c, const char *word);
 void compiler_add_words(compiler_command *c, const char *text); /* each blank-separated word */
 /* Begins the command with $CC, else cc, gcc or clang; false, with d explaining it, if there is none. */
 bool compiler_choose(compiler_command *c, bool *clang, diagnosis *d);
-/* Asks for the linker that needs half the time for a program with Ferry in it, where it is installed. */
-void compiler_add_fast_linker(compiler_command *c);
+/* Adds a word that asks for the linker that needs half the time for a program with Ferry in it; false: it is not there.
+ */
+bool compiler_add_fast_linker(compiler_command *c);
 /* For its environment: messages in English, without colours. */
 extern const char *const compiler_english[];
 

@@ -202,9 +202,7 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
     if (first_message(&m, shown, output, true, &at)) {
         diagnostic c = make_diagnostic(&m, at, shown, code, header);
         d->line = c.line;
-        const bool linked = strstr(c.text, "undefined reference to ") && explain_link(d, source, output); /* by gold */
-        if (!linked && !fix_hash(&c, d) && !explain_python(d, &c) && !explain_source_mistake(d, code) &&
-            !explain(&c, d)) {
+        if (!fix_hash(&c, d) && !explain_python(d, &c) && !explain_source_mistake(d, code) && !explain(&c, d)) {
             snprintf(d->message, sizeof d->message, "%s", c.text);
             /* Calls are macros over fy_NAME_at, a name that the learner never wrote. */
             for (char *p = d->message; (p = strstr(p, "_at'")); p++) memmove(p, p + 3, strlen(p + 3) + 1);

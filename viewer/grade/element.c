@@ -17,7 +17,7 @@ rounding rounding_to(fy_word dtype)
     }
 }
 
-double rounding_partial(fy_word dtype)
+double largest_partial_sum(fy_word dtype)
 {
     const rounding to = rounding_to(dtype);
     return to.epsilon <= 0 ? 0x1p53 : dtype == FY_WORD_float64 ? to.largest : 3e38;

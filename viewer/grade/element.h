@@ -34,7 +34,7 @@ typedef struct rounding {
 
 rounding rounding_to(fy_word dtype);
 /* The largest sum on the way to an element: it has more room than a 16-bit float. */
-double rounding_partial(fy_word dtype);
+double largest_partial_sum(fy_word dtype);
 
 /* The element as the dtype holds it. */
 static inline element rounded(element e, const rounding *to)

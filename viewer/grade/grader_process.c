@@ -121,8 +121,8 @@ judging judge_begin(int log_fd, const char *lesson, const char *own, uint64_t se
 bool judge_is_done(const judging *g, int milliseconds)
 {
     const int fd = g->pid > 0 ? (int)syscall(SYS_pidfd_open, g->pid, 0) : -1;
-    struct pollfd exit = {.fd = fd, .events = POLLIN};
-    const bool done = g->pid <= 0 || (fd >= 0 && poll(&exit, 1, milliseconds) == 1);
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    const bool done = g->pid <= 0 || (fd >= 0 && poll(&ended, 1, milliseconds) == 1);
     if (fd >= 0) close(fd);
     return done;
 }

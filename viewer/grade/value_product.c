@@ -82,7 +82,7 @@ static bool is_row_known(const element *row, int64_t n)
 static void multiply_rows(int64_t rows, const element *a, const factor *b, element *out, const rounding *to)
 {
     const int64_t taken = rows * b->depth, given = rows * b->columns;
-    const double most = rounding_partial(to->dtype);
+    const double most = largest_partial_sum(to->dtype);
     double *value = list_of(a, taken, VALUE, 0), *size = list_of(a, taken, SIZE, 0),
            *within = list_of(a, taken, WITHIN, 0);
     double *sums = memory_realloc(NULL, 2 * (size_t)given, sizeof *sums, "grading"), *bounds = sums + given;

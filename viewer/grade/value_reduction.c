@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) element joined_all(int op, double e
 /* A sum may have overflowed on the way, or an integer been rounded here: the bound tells the sum of all sizes. */
 static element summed(element r, double e, const rounding *to)
 {
-    if (r.within / e > rounding_partial(to->dtype)) return unknown_element;
+    if (r.within / e > largest_partial_sum(to->dtype)) return unknown_element;
     if (to->epsilon <= 0) r.within = 0;
     return r;
 }

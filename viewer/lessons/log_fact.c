@@ -10,7 +10,7 @@
 #include "log.h"
 #include "memory.h"
 
-enum { CONDITIONS = 6, WORD = 80, QUERY = 320 };
+enum { CONDITIONS = 6, WORD = 80, QUERY = WORD * (2 * CONDITIONS + 4) };
 
 struct log_facts {
     cJSON **events;
@@ -251,6 +251,13 @@ static bool answer_one(const log_facts *f, const char *text, char *out, size_t r
     return true;
 }
 
+static bool is_number(const char *text, double *x)
+{
+    char *end;
+    *x = strtod(text, &end);
+    return *text && !*end;
+}
+
 bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char *err, size_t err_room)
 {
     char first[QUERY], divisor[WORD];
@@ -258,8 +265,8 @@ bool log_fact(const log_facts *f, const char *text, char *out, size_t room, char
     if (!answer_one(f, first, out, room, err, err_room)) return false;
     if (!second) return true;
     if (!answer_one(f, second, divisor, sizeof divisor, err, err_room)) return false;
-    const double by = strtod(divisor, NULL);
-    if (by > 0 && strspn(out, "0123456789.") > 0) snprintf(out, room, "%.0f", round(strtod(out, NULL) / by));
+    double of, by;
+    if (is_number(out, &of) && is_number(divisor, &by) && by > 0) snprintf(out, room, "%.0f", round(of / by));
     else *out = '\0';
     return true;
 }
