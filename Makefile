@@ -77,9 +77,10 @@ $(B)/kernels/%.o: CXXFLAGS += -DFERRY_INSIDE
 FAST = $(if $(SAN),,$(if $(filter-out clang%,$(CC)),$(if $(filter %cpu_reduce.o,$@),-O1 -g1 -ftree-vectorize -fvect-cost-model=dynamic,-O3),-O3))
 $(B)/lib/cpu/cpu_%.o $(B)/viewer/grade/value_%.o $(B)/checks/%.o: CFLAGS += $(FAST) -fno-trapping-math -fno-math-errno -ffp-contract=off
 
-# What a learner's program is linked with, for compile.c. Its null pointers crash as they do anywhere.
+# What a learner's program is linked with, for compile.c, which chooses the linker. Its null pointers crash as they do
+# anywhere.
 LEARNER_SAN = $(if $(findstring undefined,$(SAN)),-fno-sanitize=null)
-$(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LEARNER_SAN) $(CORE_LIBS))"'
+$(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(filter-out $(GOLD),$(SAN)) $(LEARNER_SAN) $(CORE_LIBS))"'
 
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = $(addprefix server/,server http client socket threads gate page_stream assets) embed/view
