@@ -1,5 +1,5 @@
-/* Random numbers: the host's equal PyTorch 1.13's (bits by FNV-1a hash, normal numbers by value); a card's are counter-
- * based. */
+/* Random numbers: the host's equal PyTorch 1.13's (bits by FNV-1a hash, normal numbers other than blocks of float32 by
+ * value); a card's are counter- based. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,6 +32,10 @@ static const struct {
     {"rand", FY_BFLOAT16, 0, 7, 0, 0, 0x56ce99921d345b09},
     {"rand", FY_BFLOAT16, 42, 1000, 0, 0, 0x2afc8a47a330c21f},
     {"rand", FY_BFLOAT16, 1099511627779, 1250, 0, 0, 0x1aad163b7504d943},
+    {"randn", FY_FLOAT32, 7, 16, 0, 0, 0x088950cf18323876},
+    {"randn", FY_FLOAT32, 7, 33, 0, 0, 0x486af40848a27c9e},
+    {"randn", FY_FLOAT32, 123, 100, 0, 0, 0x30eb251466b2a186},
+    {"randn", FY_FLOAT32, 42, 20000, 0, 0, 0x61551c13e8a8c75d},
     {"randperm", FY_INT64, 0, 8, 0, 0, 0x807c65477d650f43},
     {"randperm", FY_INT64, 5, 1000, 0, 0, 0xd5994247f376a36b},
     {"randperm", FY_INT32, 7, 313, 0, 0, 0x7b0831d5a64cfb24},
@@ -114,6 +118,20 @@ TEST(the_host_draws_pytorchs_normal_numbers)
             for (int k = 0; k < 3; k++)
                 if (fabs(element(x, at[k]) - normal[i].first_middle_last[k]) > 1e-6)
                     fail_msg("row %zu, element %d: %.9g", i, (int)at[k], element(x, at[k]));
+        }
+}
+
+TEST(normal_weights_are_pytorchs_to_the_bit)
+{
+    (void)state;
+    const struct {
+        double mean, std;
+        uint64_t hash;
+    } rows[] = {{0, 0.02, 0x26ad04b16302a24a}, {0.1, 0.02, 0xee2425a2274b8060}, {-3, 7, 0xfd5c6146c15ffb9d}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) FY_SCOPE
+        {
+            fy_manual_seed(5);
+            assert_int_equal(hash_of(fy_normal_(fy_empty((1001)), rows[i].mean, rows[i].std)), rows[i].hash);
         }
 }
 
@@ -376,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_draws_pytorchs_bits),
         cmocka_unit_test(the_host_draws_pytorchs_normal_numbers),
+        cmocka_unit_test(normal_weights_are_pytorchs_to_the_bit),
         cmocka_unit_test(a_card_draws_the_bits_that_cuda_draws),
         cmocka_unit_test(a_card_draws_the_normal_numbers_that_cuda_draws),
         cmocka_unit_test(the_first_numbers_are_those_of_an_h200),

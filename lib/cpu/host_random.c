@@ -195,6 +195,10 @@ static double one_normal(void)
     return radius * cos(angle);
 }
 
+typedef struct spread {
+    double mean, std;
+} spread;
+
 /* PyTorch rounds every value to the dtype, except that float16's functions (log, sqrt, cos, sin) compute in float. */
 static double rounded(fy_dtype d, double x)
 {
@@ -208,32 +212,30 @@ static double inner(fy_dtype d, double x)
     return d == FY_BFLOAT16 ? rounded(d, x) : d == FY_FLOAT16 ? (double)(float)x : x;
 }
 
+/* x * std + mean, as PyTorch computes it in a block of sixteen: fused, but for bfloat16, which rounds each step. */
+static double scaled(fy_dtype d, double x, spread of)
+{
+    double std = rounded(d, of.std), mean = rounded(d, of.mean);
+    if (d == FY_FLOAT64) return fma(x, std, mean);
+    if (d == FY_FLOAT16) return (double)fmaf((float)x, (float)std, (float)mean);
+    return rounded(d, rounded(d, x) * std) + mean;
+}
+
 /* Sixteen uniform numbers become sixteen normal ones: the first eight are radii, the others angles. */
-static void sixteen_normal(fy_dtype d, void *x, int64_t from)
+static void sixteen_normal(fy_dtype d, void *x, int64_t from, spread of)
 {
     for (int64_t j = from; j < from + 8; j++) {
         double u1 = rounded(d, 1 - fy_real_at(d, x, j)), u2 = fy_real_at(d, x, j + 8);
         double radius = rounded(d, sqrt(inner(d, -2 * inner(d, log(u1))))), angle = rounded(d, 2 * M_PI * u2);
-        fy_number_put(d, x, j, fy_arg_real(radius * inner(d, cos(angle))));
-        fy_number_put(d, x, j + 8, fy_arg_real(radius * inner(d, sin(angle))));
+        fy_number_put(d, x, j, fy_arg_real(scaled(d, radius * inner(d, cos(angle)), of)));
+        fy_number_put(d, x, j + 8, fy_arg_real(scaled(d, radius * inner(d, sin(angle)), of)));
     }
 }
 
-/* float32, the common case, computed in float. */
-static void sixteen_floats(float *x)
+static void sixteen(fy_dtype d, void *x, int64_t from, spread of)
 {
-    for (int j = 0; j < 8; j++) {
-        float u1 = 1 - x[j], u2 = x[j + 8];
-        float radius = sqrtf(-2 * logf(u1)), angle = 2.0f * (float)M_PI * u2;
-        x[j] = radius * cosf(angle);
-        x[j + 8] = radius * sinf(angle);
-    }
-}
-
-static void sixteen(fy_dtype d, void *x, int64_t from)
-{
-    if (d == FY_FLOAT32) sixteen_floats((float *)x + from);
-    else sixteen_normal(d, x, from);
+    if (d == FY_FLOAT32) fy_sixteen_normal((float *)x + from, (float)of.mean, (float)of.std);
+    else sixteen_normal(d, x, from, of);
 }
 
 static void *element(fy_dtype d, void *x, int64_t i) { return (char *)x + i * (int64_t)fy_dtype_size(d); }
@@ -247,34 +249,28 @@ static bool is_rows(const fy_layout *l)
     return true;
 }
 
-static void fill_normal(fy_dtype d, void *out, int64_t n, bool one_by_one)
+static void fill_normal(const fy_run_work *w, spread of)
 {
-    if (n < 16 || one_by_one) {
-        for (int64_t i = 0; i < n; i++) fy_number_put(d, out, i, fy_arg_real(one_normal()));
-        return;
-    }
-    fill_uniform(d, out, n);
-    for (int64_t i = 0; i + 16 <= n; i += 16) sixteen(d, out, i);
-    if (n % 16 == 0) return;
-    fill_uniform(d, element(d, out, n - 16), 16); /* the last sixteen are drawn again */
-    sixteen(d, out, n - 16);
-}
-
-void fy_host_randn(fy_run_work *w)
-{
+    fy_dtype d = w->dtype;
+    void *out = w->out.data;
+    int64_t n = w->out.layout.numel;
     enter();
-    fill_normal(w->dtype, w->out.data, w->out.layout.numel, !is_rows(&w->out.layout));
+    if (n < 16 || !is_rows(&w->out.layout)) {
+        for (int64_t i = 0; i < n; i++) fy_number_put(d, out, i, fy_arg_real(one_normal() * of.std + of.mean));
+    } else {
+        fill_uniform(d, out, n);
+        for (int64_t i = 0; i + 16 <= n; i += 16) sixteen(d, out, i, of);
+        if (n % 16) { /* the last sixteen are drawn again */
+            fill_uniform(d, element(d, out, n - 16), 16);
+            sixteen(d, out, n - 16, of);
+        }
+    }
     leave();
 }
 
-void fy_host_normal(fy_run_work *w)
-{
-    fy_host_randn(w);
-    for (int64_t i = 0; i < w->out.layout.numel; i++) {
-        double x = fy_real_at(w->dtype, w->out.data, i) * w->real[FY_RANDOM_std] + w->real[FY_RANDOM_mean];
-        fy_number_put(w->dtype, w->out.data, i, fy_arg_real(x));
-    }
-}
+void fy_host_randn(fy_run_work *w) { fill_normal(w, (spread){0, 1}); }
+
+void fy_host_normal(fy_run_work *w) { fill_normal(w, (spread){w->real[FY_RANDOM_mean], w->real[FY_RANDOM_std]}); }
 
 /* ---- randint, randperm ---- */
 

@@ -18,4 +18,7 @@ void fy_generator_free(fy_generator *generator);
 fy_generator *fy_generator_use(fy_generator *generator);
 int64_t fy_generator_draw(void); /* 63 bits from the thread's generator: torch.empty((), dtype=torch.int64).random_() */
 
+/* Sixteen uniform numbers (0 <= x < 1) become sixteen normal ones, to PyTorch's bit. */
+void fy_sixteen_normal(float *x, float mean, float std);
+
 #endif
