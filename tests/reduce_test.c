@@ -34,6 +34,21 @@ static void nothing_is_added_up_to_nothing(void **state)
     }
 }
 
+/* PyTorch then looks for no kernel. */
+static void what_compares_nothing_takes_any_dtype(void **state)
+{
+    (void)state;
+    ON_BOTH(d)
+    {
+        GIVES(fy_argmax(OF(d, FY_BOOL, 1), (0)), 0);
+        GIVES(fy_argmin(fy_ones((3, 1), .dtype = FY_BOOL, .device = d), (-1)), 0, 0, 0);
+        assert_int_equal(fy_numel(fy_argmax(fy_ones((0, 3), .dtype = FY_BOOL, .device = d), (1))), 0);
+        fy_tensor *none = fy_softmax(fy_ones((2, 0), .dtype = FY_INT64, .device = d), 0);
+        assert_int_equal(fy_dtype_of(none), FY_INT64);
+        assert_int_equal(fy_dtype_of(fy_log_softmax(fy_ones((0), .dtype = FY_BOOL, .device = d), 0)), FY_BOOL);
+    }
+}
+
 static void one_nan_is_the_largest_and_the_smallest(void **state)
 {
     (void)state;
@@ -305,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_order_of_a_sum_hangs_on_no_machine),
         cmocka_unit_test(nothing_is_added_up_to_nothing),
+        cmocka_unit_test(what_compares_nothing_takes_any_dtype),
         cmocka_unit_test(one_nan_is_the_largest_and_the_smallest),
         cmocka_unit_test(the_first_of_equals_is_the_one),
         cmocka_unit_test(integers_are_summed_in_64_bits_by_default),

@@ -221,6 +221,12 @@ static void set_dtypes(const fy_call *c, fy_plan *p)
     }
 }
 
+/* PyTorch looks for a kernel only if there are elements: softmax of no integers is no integers. */
+static bool is_softmax_of_nothing(const fy_call *c)
+{
+    return (c->op == FY_OP_softmax || c->op == FY_OP_log_softmax) && fy_numel(c->in[0].tensor) == 0;
+}
+
 bool fy_plan_types(const fy_call *c, fy_plan *p)
 {
     const fy_op *op = &fy_ops[c->op];
@@ -245,6 +251,7 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
     }
     if (op->dtype == FY_ONE_DTYPE && !check_one_dtype(c, p)) return false;
     if (c->op == FY_OP_norm && !check_norm(c)) return false;
+    if (is_softmax_of_nothing(c)) return true;
     if (op->dtype == FY_REAL_ONLY && !fy_dtype_is_real(p->dtype)) return fail_real_only(c, p->dtype);
     if (op->dtype == FY_EQUAL_DTYPES) return true; /* checked in product.c, after the shapes */
     return (fy_op_takes(c->op, p->dtype) || fail_unsupported(c, p)) && check_mask(c, p);

@@ -256,6 +256,16 @@ static fy_tensor *argument(fy_site *at, int op, fy_tensor *x, fy_shape dims, con
     return out;
 }
 
+/* Along a named dimension of one element the index is 0, and of no elements at all there is none: PyTorch then looks
+ * for no kernel, so bool is accepted. */
+static bool needs_no_comparison(const fy_tensor *x, fy_shape dims)
+{
+    int64_t dim = dims.ndim ? dims.dims[0] : 0;
+    if (dims.ndim == 0 || dim < -x->ndim || dim >= x->ndim) return false;
+    int64_t size = x->shape[dim < 0 ? dim + x->ndim : dim];
+    return size == 1 || (size > 0 && fy_numel(x) == 0);
+}
+
 /* The values, and their indices if requested. */
 static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
 {
@@ -278,7 +288,9 @@ static fy_tensor *reduction(fy_site *at, int op, fy_tensor *x, fy_shape dims, co
     case FY_OP_max: return extreme(at, op, FY_OP_argmax, x, dims, o);
     case FY_OP_min: return extreme(at, op, FY_OP_argmin, x, dims, o);
     case FY_OP_argmax:
-    case FY_OP_argmin: return at_most_one(at, x, dims, fy_ops[op].name) ? reduced(at, op, x, dims, o) : NULL;
+    case FY_OP_argmin:
+        if (!at_most_one(at, x, dims, fy_ops[op].name)) return NULL;
+        return (needs_no_comparison(x, dims) ? argument : reduced)(at, op, x, dims, o);
     default: return reduced(at, op, x, dims, o);
     }
 }
