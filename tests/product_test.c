@@ -111,6 +111,23 @@ static void no_inner_size_gives_zeros(void **state)
     }
 }
 
+/* As PyTorch: the dtype is that of the operand whose kernel it would have called. */
+static void an_empty_product_takes_two_dtypes(void **state)
+{
+    (void)state;
+#define DTYPE_OF(a, b) fy_dtype_of(fy_matmul(fy_ones(a, .dtype = FY_FLOAT64), fy_ones(b)))
+    FY_SCOPE
+    {
+        assert_int_equal(DTYPE_OF((0, 2), (1, 2, 2)), FY_FLOAT32);
+        assert_int_equal(DTYPE_OF((0, 2), (2, 2)), FY_FLOAT64);
+        assert_int_equal(DTYPE_OF((0, 3, 2), (2, 2)), FY_FLOAT64);
+        assert_int_equal(DTYPE_OF((0, 3, 2), (1, 2, 2)), FY_FLOAT32);
+        assert_int_equal(DTYPE_OF((0, 2, 2), (2)), FY_FLOAT32);
+        assert_int_equal(DTYPE_OF((2), (0, 2, 2)), FY_FLOAT64);
+        assert_int_equal(DTYPE_OF((2), (2, 0)), FY_FLOAT64);
+    }
+}
+
 static void with_beta_0_what_is_added_does_not_count(void **state)
 {
     (void)state;
@@ -180,6 +197,7 @@ static int run_all(void)
         cmocka_unit_test(integers_are_multiplied_on_the_cpu_and_wrap),
         cmocka_unit_test(vectors_and_stacks),
         cmocka_unit_test(no_inner_size_gives_zeros),
+        cmocka_unit_test(an_empty_product_takes_two_dtypes),
         cmocka_unit_test(with_beta_0_what_is_added_does_not_count),
         cmocka_unit_test(rows_of_softmax_add_up_to_one),
         cmocka_unit_test(ferry_blas_says_what_does_the_cards_products),

@@ -229,6 +229,10 @@ static bool check_matrix(const fy_call *c, int i)
                          "mat%d must be a matrix, got %d-D tensor", i, ndim);
 }
 
+/* PyTorch does not compare the dtypes of operands whose product has no elements. Which one it gives depends on the
+ * kernel that it would have called, mv, bmm or mm. */
+static int dtype_of_nothing(const fy_tensor *a, const fy_tensor *b) { return a->ndim != 1 && b->ndim != 2; }
+
 static bool plan_matmul(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x[] = {left_of(c), right_of(c)};
@@ -240,7 +244,10 @@ static bool plan_matmul(const fy_call *c, fy_plan *p)
             "both arguments to matmul need to be at least 1D, but they are %dD and %dD", x[0]->ndim, x[1]->ndim);
     if (!check_device(c, 0, 1)) return false;
     if (vectors && !check_types(c, 0, 1, first, second)) return false; /* dot checks dtypes before shapes */
-    return plan_product(c, p) && check_types(c, 0, 1, first, second);
+    if (!plan_product(c, p)) return false;
+    if (fy_shape_numel(&p->result.shape) > 0) return check_types(c, 0, 1, first, second);
+    p->dtype = p->result.dtype = x[dtype_of_nothing(x[0], x[1])]->dtype;
+    return true;
 }
 
 bool fy_plan_product(const fy_call *c, fy_plan *p)
