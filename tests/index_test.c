@@ -136,6 +136,19 @@ static void what_is_scattered_is_added_in_order(void **state)
     }
 }
 
+static void a_source_in_part_unused_has_no_gradient(void **state)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *src = fy_ones((3, 3), .requires_grad = true), *rows = fy_zeros((1, 2), .dtype = FY_INT64);
+        fy_tensor *sum = fy_sum(fy_scatter_add_(fy_zeros((2, 2)), 0, rows, src));
+        assert_false(fy_backward(sum));
+        assert_true(failed_with("Function ScatterAddBackward0 returned an invalid gradient at index 1 - got [1, 2] but "
+                                "expected shape compatible with [3, 3]"));
+    }
+}
+
 static void a_short_index_is_converted_in_the_open(void **state)
 {
     (void)state;
@@ -307,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_nan_is_the_largest),
         cmocka_unit_test(long_lines_add_up_as_short_ones_do),
         cmocka_unit_test(what_is_scattered_is_added_in_order),
+        cmocka_unit_test(a_source_in_part_unused_has_no_gradient),
         cmocka_unit_test(a_short_index_is_converted_in_the_open),
         cmocka_unit_test(an_op_costs_what_its_index_names),
         cmocka_unit_test(a_wrong_index_on_the_cpu_is_reported_at_once),

@@ -1,6 +1,7 @@
 /* gradients_of_indexing.c: gradients of repeat, indexing and selection: each element goes back to where it was taken
  * from, and adds up there. */
 #include "dispatch.h"
+#include "error.h"
 #include "gradients.h"
 #include "shape.h"
 
@@ -54,15 +55,27 @@ fy_arg fy_gradient_add_elements(const fy_node *n, fy_arg g, fy_arg b)
     return g.tensor ? scattered(&n->next[0]->is.shape, n->dims.dims[0], b.tensor, g.tensor) : g;
 }
 
+/* As in PyTorch, there is no gradient for a source of which the index used only a part. */
+static bool check_source(fy_tensor *taken, const fy_shape *source)
+{
+    char got[256], want[256];
+    fy_shape index = fy_geometry_of(taken).shape;
+    if (fy_shape_numel(&index) == fy_shape_numel(source)) return true;
+    return fy_fail_about(fy_algebra_site, "grad",
+                         "give fy_scatter_add_ the part that the index uses: fy_narrow(src, dim, 0, index's size)", 1,
+                         &taken,
+                         "Function ScatterAddBackward0 returned an invalid gradient at index 1 - got %s but expected "
+                         "shape compatible with %s",
+                         fy_shape_text(index.dims, index.ndim, "[]", got, sizeof got),
+                         fy_shape_text(source->dims, source->ndim, "[]", want, sizeof want));
+}
+
 fy_arg fy_gradient_take_elements(const fy_node *n, fy_arg g, fy_arg b)
 {
     fy_shape source = n->next[2]->is.shape;
     if (!g.tensor || !b.tensor) return fy_arg_tensor(NULL);
     fy_tensor *taken = fy_gather_at(fy_algebra_site, g.tensor, n->dims.dims[0], b.tensor);
-    if (!taken || fy_numel(taken) == fy_shape_numel(&source)) return fy_arg_tensor(taken);
-    fy_tensor *all = fy_algebra_zeros(g.tensor, &source), *part = all; /* the index used only a part of the source */
-    for (int d = 0; part && d < source.ndim; d++) part = fy_narrow_at(fy_algebra_site, part, d, 0, taken->shape[d]);
-    return fy_arg_tensor(part && fy_copy__at(fy_algebra_site, part, taken, (fy_copy_opts){0}) ? all : NULL);
+    return fy_arg_tensor(taken && check_source(taken, &source) ? taken : NULL);
 }
 
 /* b counts the selected elements up to each one: where it grows, that element was selected, and became number b - 1. */
