@@ -76,6 +76,9 @@ static char *bytes_of(zip_source_t *archive, size_t *bytes)
     return data;
 }
 
+/* An archive without files is its end alone, which libzip does not write. */
+static const char end_of_archive[22] = "PK\5\6";
+
 /* Built in memory, so that the file is replaced as any other. */
 bool fy_npz_write(fy_site *at, const char *path, size_t n, const fy_npz_array *arrays)
 {
@@ -95,7 +98,8 @@ bool fy_npz_write(fy_site *at, const char *path, size_t n, const fy_npz_array *a
     if (!ok) zip_discard(zip);
     else if (zip_close(zip)) ok = fail_zip(at, path, "write", zip_strerror(zip)), zip_discard(zip);
     char *data = ok ? bytes_of(archive, &bytes) : NULL;
-    ok = ok && fy_replacement_end(&file, 1, &(fy_file_part){data, bytes});
+    fy_file_part all = {data, bytes}, none = {end_of_archive, sizeof end_of_archive};
+    ok = ok && fy_replacement_end(&file, 1, n ? &all : &none);
     fy_replacement_cancel(&file);
     zip_source_free(archive);
     free(data);

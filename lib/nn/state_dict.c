@@ -61,9 +61,6 @@ bool fy_save_state_dict_at(fy_site *at, fy_module *m, const char *path)
     fy_session_start();
     if (!fy_module_check(at, 0, m)) return false;
     state_dict d = state_of(m);
-    if (d.n == 0)
-        return fy_fail(at, "value", "fy_parameter and fy_buffer register what a module keeps",
-                       "%s has no parameters or buffers to save", m->base->type);
     fy_npz_array *arrays = calloc(d.n + 1, sizeof *arrays);
     if (!arrays) fy_out_of_memory("a state dict");
     for (size_t i = 0; i < d.n; i++) arrays[i] = (fy_npz_array){d.entries[i].name, d.entries[i].x};
