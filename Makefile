@@ -75,7 +75,7 @@ $(B)/kernels/%.o: CXXFLAGS += -DFERRY_INSIDE
 # cpu_reduce.c is large: at -O3 it alone would take half a minute, at -O2 a quarter, and what is vectorised at -O1 is
 # as fast within 5 % on the average.
 FAST = $(if $(SAN),,$(if $(filter-out clang%,$(CC)),$(if $(filter %cpu_reduce.o,$@),-O1 -g1 -ftree-vectorize -fvect-cost-model=dynamic,-O3),-O3))
-$(B)/lib/cpu/cpu_%.o $(B)/viewer/grade/value_%.o $(B)/checks/%.o: CFLAGS += $(FAST) -fno-trapping-math -fno-math-errno -ffp-contract=off
+$(B)/lib/cpu/cpu_%.o $(B)/checks/%.o: CFLAGS += $(FAST) -fno-trapping-math -fno-math-errno -ffp-contract=off
 
 # What a learner's program is linked with, for compile.c, which chooses the linker. Its null pointers crash as they do
 # anywhere.

@@ -115,7 +115,7 @@ static void of_two_answers_the_last_counts(void **state)
     assert_fails(&h, "right-numbers", "h[1][1] is 99");
 }
 
-static void a_second_session_is_a_forgery(void **state)
+static void of_two_sessions_neither_is_judged(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -135,11 +135,11 @@ static void a_run_with_another_seed_is_not_this_run(void **state)
     char err[256];
     assert_true(grade_lines(LESSON, h.text, h.size, SEED + 1, GIVEN, &v, err, sizeof err));
     assert_false(v.pass);
-    assert_string_equal(v.check[0].name, "log-intact");
+    assert_string_equal(v.check[0].name, "lesson-settings");
     hand_end(&h);
 }
 
-static void forged_verdicts_change_nothing(void **state)
+static void verdicts_in_the_log_change_nothing(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -273,9 +273,9 @@ int main(void)
         cmocka_unit_test(a_nan_matches_nothing),
         cmocka_unit_test(an_answer_with_a_part_of_its_values_fails),
         cmocka_unit_test(of_two_answers_the_last_counts),
-        cmocka_unit_test(a_second_session_is_a_forgery),
+        cmocka_unit_test(of_two_sessions_neither_is_judged),
         cmocka_unit_test(a_run_with_another_seed_is_not_this_run),
-        cmocka_unit_test(forged_verdicts_change_nothing),
+        cmocka_unit_test(verdicts_in_the_log_change_nothing),
         cmocka_unit_test(values_carried_to_the_card_are_not_computed_there),
         cmocka_unit_test(an_answer_of_another_origin_fails),
         cmocka_unit_test(work_after_the_answer_does_not_count),

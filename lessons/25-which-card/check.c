@@ -34,20 +34,15 @@ static bool check_current(grading *g)
                                  grade_line(set)));
 }
 
-/* fy_pin_memory copies on the CPU, and computes nothing. */
-static bool is_pinning(const grading *g, const fy_event *op)
-{
-    fy_use out;
-    const fy_event *to = fy_event_use(op, op->is.op.out, 0, &out) ? storage_birth(g, out.storage) : NULL;
-    return fy_event_is(op, op->is.op.name, "clone") && to && to->is.alloc.mem == FY_WORD_pinned;
-}
+/* fy_clone, fy_cat, fy_pin_memory put elements elsewhere, and compute nothing. */
+static bool computes(const fy_event *op) { return !fy_event_is(op, op->is.op.name, "clone"); }
 
 /* All that leads to the answer ran on the card, and the answer is there. */
 static bool check_card(grading *g, const char *name, const char *answer, uint8_t card)
 {
     grade_array a = grade_answer(g, answer);
     const char *want = grade_say(g, "%s on %s", answer, grade_device(g, card));
-    const fy_event *off = next_event(g, NULL, op, leads_to(g, it, a.event) && is->device != card && !is_pinning(g, it));
+    const fy_event *off = next_event(g, NULL, op, leads_to(g, it, a.event) && is->device != card && computes(it));
     if (off)
         return check(g, name, false, off, want, grade_device(g, off->is.op.device),
                      grade_say(g, "%s ran on %s; the work for %s belongs on %s.", grade_where(g, off),

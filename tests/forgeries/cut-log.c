@@ -1,4 +1,4 @@
-/* 03 | fails | truncated or overwrote | the log cut off after the work */
+/* 03 | fails | cut off or overwritten | the log cut off after the work */
 #include <ferry.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* 03 | fails | log-intact | FERRY_SEED changed before the session began */
+/* 03 | fails | lesson-settings | FERRY_SEED changed before the session began */
 #include <ferry.h>
 #include <stdlib.h>
 

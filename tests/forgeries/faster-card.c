@@ -1,4 +1,4 @@
-/* 07 | fails | log-is-possible | FERRY_SIM changed before the session began, so that copies are fast */
+/* 07 | fails | lesson-settings | FERRY_SIM changed before the session began, so that copies are fast */
 #include <ferry.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* 09 | fails | a setting of Ferry | FERRY_LAUNCH_BLOCKING set before the session began, so that the starter's times are
+/* 09 | fails | lesson-settings | FERRY_LAUNCH_BLOCKING set before the session began, so that the starter's times are
  * right
  */
 #include <ferry.h>

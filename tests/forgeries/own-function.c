@@ -1,4 +1,4 @@
-/* 03 | passes | - | a fmodf of its own, which an operation calls that the grader does not compute again */
+/* 03 | passes | - | a fmodf of its own, which fy_remainder calls */
 #include <ferry.h>
 
 float fmodf(float a, float b)

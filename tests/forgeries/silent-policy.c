@@ -1,4 +1,4 @@
-/* 02 | fails | a setting of Ferry | FERRY_POLICY set before the session began, so that Ferry copies what is on the
+/* 02 | fails | lesson-settings | FERRY_POLICY set before the session began, so that Ferry copies what is on the
  * other device */
 #include <ferry.h>
 #include <stdlib.h>

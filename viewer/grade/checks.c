@@ -29,19 +29,10 @@ static const char *at_line(grading *g, const fy_event *e)
     return e->line ? grade_say(g, " at line %u", e->line) : "";
 }
 
+/* fy_clone, fy_copy_, fy_cat, fy_stack, fy_pin_memory: elements are put elsewhere, and nothing is computed. */
 static bool is_clone(const fy_event *op, fy_use *out)
 {
     return fy_event_is(op, op->is.op.name, "clone") && fy_event_use(op, op->is.op.out, 0, out);
-}
-
-/* Page-locked memory that is filled, by fy_pin_memory or fy_copy_, for the bus: not what came over it before. */
-static bool is_pinning(const grading *g, const fy_event *op)
-{
-    fy_use out;
-    if (!is_clone(op, &out)) return false;
-    const fy_event *alloc = storage_birth(g, out.storage);
-    const fy_event *copy = next_event(g, NULL, copy, is->dst.storage == out.storage);
-    return alloc && alloc->is.alloc.mem == FY_WORD_pinned && !(copy && copy->seq < op->seq);
 }
 
 /* Which call the clone is: fy_clone and fy_pin_memory make the tensor that they fill. */
@@ -221,8 +212,9 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given)
 {
     const char *name = "ran-on-the-card", *want = "every operation on the card";
     const fy_event *a = grade_answer(g, answer).event;
+    fy_use out;
     const fy_event *off = next_event(
-        g, NULL, op, has_operands(it) && leads_to(g, it, a) && !is_on_card(is->device) && !is_pinning(g, it));
+        g, NULL, op, has_operands(it) && leads_to(g, it, a) && !is_on_card(is->device) && !is_clone(it, &out));
     if (off)
         return check(g, name, false, off, want,
                      grade_say(g, "%s ran on %s", grade_where(g, off), grade_device(g, off->is.op.device)),

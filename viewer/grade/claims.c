@@ -130,7 +130,7 @@ bool check_claim(grading *g, evidence e, const char *experiment)
     return check_claimed(g) && check_shown(g, e, experiment) && check_claim_holds(g, e);
 }
 
-/* ---- a small, honest experiment --------------------------------------------------------------------------------- */
+/* ---- a small experiment that ends --------------------------------------------------------------------------------- */
 
 bool check_uses_given(grading *g, const fy_event *e, const char *given)
 {

@@ -236,21 +236,6 @@ bool leads_to(grading *g, const fy_event *event, const fy_event *answer)
     return g->lineage[event->seq];
 }
 
-const bool *storages_of_answers(grading *g, size_t *ids)
-{
-    id_set s = set_make(g);
-    for (int64_t i = g->run->count; i-- > 0;) {
-        const fy_event *e = &g->run->events[i];
-        if (e->kind == FY_KIND_answer) set_add(&s, e->is.answer.storage);
-        step_back(e, &s);
-    }
-    bool *kept = grade_keep(g, s.capacity);
-    memcpy(kept, s.in, s.capacity);
-    free(s.in);
-    *ids = s.capacity;
-    return kept;
-}
-
 bool is_look(const fy_event *copy)
 {
     fy_word why = copy->is.copy.why;

@@ -149,7 +149,7 @@ bool check_answered(grading *g, const char *answer);
  * not fit the lesson: the check then fails and says so. */
 bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape);
 /* "ran-on-the-card": the answer was computed from the input `given`, and every op with operands that contributed to it
- * ran on a card; fy_pin_memory, which fills page-locked memory, may run on the CPU. */
+ * ran on a card; fy_cat, fy_pin_memory and others that put elements elsewhere and compute nothing may run on the CPU. */
 bool check_ran_on_card(grading *g, const char *answer, const char *given);
 /* "computed-by-ferry": at least `least` ops with operands ran on a card and contributed to the answer, each of `ops`
  * ("matmul add") among them; and no raw pointer (fy_data), memory of the program (fy_from_blob) or file contributed. */
@@ -261,8 +261,6 @@ bool answer_comes_from(const grading *g, const fy_event *answer, uint32_t ancest
 bool leads_to(grading *g, const fy_event *event, const fy_event *answer);
 /* Were the copied bytes used: read by an op or the host, submitted, or copied on to where they were used? */
 bool copy_is_used(grading *g, const fy_event *copy);
-/* By storage id, of ids below `ids`: does an answer come from it? The result is kept. */
-const bool *storages_of_answers(grading *g, size_t *ids);
 bool is_look(const fy_event *copy); /* made by fy_print, fy_item or a size query, into no tensor of the program */
 
 /* ---- misconceptions ------------------------------------------------------------------------------------ */

@@ -8,7 +8,7 @@
 typedef struct judgement {
     bool ended;   /* the grading came to its end */
     bool judged;  /* verdict is complete, and was appended to the log */
-    bool spoiled; /* the program truncated or overwrote its log: it cannot be graded */
+    bool spoiled; /* the log was cut off or overwritten: it cannot be graded */
     verdict verdict;
     char trouble[512]; /* why it was not graded, for the learner */
     long long events;  /* in the log, without the verdict's */

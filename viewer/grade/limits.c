@@ -31,7 +31,7 @@ static bool limit(grading *g, const char *name, const fy_event *over, const char
     return pass;
 }
 
-/* Numbers of a forged log may be of any size. */
+/* A program can write to its log: its numbers may be of any size. */
 static int64_t plus(int64_t a, int64_t b)
 {
     int64_t sum;

@@ -234,7 +234,7 @@ static void describe_difference(const attempt *a, outcome *out)
         describe_status(&a->child, out);
     } else {
         SET(expected, "the whole log of the run");
-        SET(got, "a log that was truncated or overwritten");
+        SET(got, "a log that was cut off or overwritten");
     }
     if (failed && failed->seq >= 0) out->seq = failed->seq;
     else if (out->seq < 0 && out->unfinished) out->seq = *j->error.code ? j->error.seq : j->last_seq;
@@ -293,7 +293,7 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
     } else if (j->spoiled) {
         out->end = RUN_FAILED;
         out->line = -1;
-        SET(message, "the program truncated or overwrote its own event log, so its run cannot be graded");
+        SET(message, "the event log of this run was cut off or overwritten while the program ran, so there is nothing to grade");
         SET(hint,
             "only use file descriptors that the program opened itself: a loop over all of them also reaches the log");
     } else if (j->judged) {

@@ -44,7 +44,6 @@ typedef struct replayer {
     int64_t host_overhead;
     int cards, edit;       /* edit: the next one */
     int64_t thread, chunk; /* the smallest staging buffer */
-    const fy_event *contradiction;
     char *err;
     size_t room;
 } replayer;
@@ -56,13 +55,6 @@ static bool refuse(replayer *p, const fy_event *e, const char *what)
 {
     snprintf(p->err, p->room, "event %lld (%s) %s", (long long)e->seq, fy_kind_name(e->kind), what);
     return false;
-}
-
-/* The event's time is not the model's. */
-static bool contradict(replayer *p, const fy_event *e, const char *what)
-{
-    p->contradiction = e;
-    return refuse(p, e, what);
 }
 
 /* ---- performing an action ---- */
@@ -348,7 +340,7 @@ static int64_t time_of(const fy_event *e) { return e->t < 0 || e->t > most_time 
 static bool advance_to(replayer *p, const fy_event *e, int64_t begin)
 {
     int64_t gap = begin - p->logged.now;
-    if (gap < 0) return contradict(p, e, "starts before the previous call has ended: the log was edited");
+    if (gap < 0) return refuse(p, e, "starts before the previous call has ended: open a log as Ferry wrote it");
     advance(p, gap);
     p->logged.ledger.untold += gap;
     p->changed.ledger.untold += gap;
@@ -367,7 +359,7 @@ static bool is_valid(replayer *p, const fy_event *e, const action *a)
     if (a->kind == COPY || a->kind == PEER_COPY) valid = valid && a->bytes / p->chunk <= most_chunks;
     if (a->kind == OP) valid = valid && a->flops >= 0 && a->flops <= most_amount;
     if (a->kind == EVENT_RECORD || a->kind == STREAM_WAIT) valid = valid && a->event > 0;
-    return valid || contradict(p, e, "lacks a field, or has an unknown card or stream");
+    return valid || refuse(p, e, "lacks a field, or has an unknown card or stream");
 }
 
 static bool is_same_thread(replayer *p, const fy_event *e)
@@ -428,9 +420,9 @@ static bool step(replayer *p, int i)
     if (p->changed.now > most_time || fy_timing_tail(p->changed.card[a.card], -1) > most_time)
         return refuse(p, e, "would end later than the model can represent (36 years)");
     bool same = p->logged.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
-    return same || contradict(p, e,
-                              "has a different time than the log's card parameters give: the log was edited, or "
-                              "recorded by another version");
+    return same || refuse(p, e,
+                          "has a different time than the log's card parameters give: open a log as this version of "
+                          "Ferry wrote it");
 }
 
 /* ---- card parameters ---- */
@@ -565,8 +557,7 @@ static void close_timeline(timeline *w)
     free(w->reached);
 }
 
-static bool replay_all(const trace *t, const replay_plan *plan, ledger *logged, ledger *other,
-                       const fy_event **contradiction, char *err, size_t room)
+bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
 {
     replayer p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
     bool ok = open_cards(&p) && make_events(&p) && make_room_aside(&p);
@@ -581,20 +572,5 @@ static bool replay_all(const trace *t, const replay_plan *plan, ledger *logged, 
     close_timeline(&p.changed);
     *logged = p.logged.ledger;
     *other = p.changed.ledger;
-    *contradiction = p.contradiction;
     return ok;
-}
-
-bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
-{
-    const fy_event *contradiction;
-    return replay_all(t, plan, logged, other, &contradiction, err, room);
-}
-
-const fy_event *replay_contradiction(const trace *t, char *err, size_t room)
-{
-    ledger logged, same;
-    const fy_event *at;
-    replay_all(t, &(replay_plan){0}, &logged, &same, &at, err, room);
-    return at;
 }

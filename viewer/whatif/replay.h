@@ -64,10 +64,7 @@ typedef struct ledger {
     int copies[REPLAY_WAYS], ops, waits, queries;
 } ledger;
 
-/* false: err says what the log lacks, or which event contradicts the model. */
+/* false: err says what the log lacks, or which event has another time than the model gives it. */
 bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *otherwise, char *err, size_t room);
-
-/* The first event whose time is not the model's, as err says; NULL: there is none, or the log cannot be replayed. */
-const fy_event *replay_contradiction(const trace *t, char *err, size_t room);
 
 #endif
