@@ -1,6 +1,7 @@
 /* Programs that try to pass without the work, tests/forgeries: each is graded for real, and fails with its check or
  * with its words. The first line of each: lesson | fails or passes | check or words of the message | what it does.
- * Those that pass are what a C program can do: lessons/README.md lists them with their price in lines. */
+ * Those that pass are the shortest known of what a C program can do: README.md and lessons/README.md tell their price
+ * in lines. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,8 @@
 
 #include "grade.h"
 #include "learner_folder.h"
+
+#define LESSON "03-round-trip" /* of those that pass */
 
 typedef struct forgery {
     char file[64], lesson[8], fate[16], says[64], what[256];
@@ -62,36 +65,45 @@ static void each_forgery(const char *fate, void (*visit)(const forgery *f))
     assert_true(visited > 0);
 }
 
-/* With this checkout's folders in place of those that it names. */
-static char *with_folders(const char *text)
+/* A learner's folder is the checkout: what is beside my/. */
+static int make_checkout(void **state)
 {
-    char build[600], root[PATH_MAX], real[PATH_MAX];
-    snprintf(build, sizeof build, "%s", ferry_command);
+    static const char *const parts[] = {"lib", "lessons"};
+    char link[PATH_MAX + 16], build[PATH_MAX];
+    if (make_learner_folder(state) != 0 || !realpath(ferry_command, build)) return -1;
     *strrchr(build, '/') = '\0';
-    assert_true(realpath(build, real) && realpath(".", root));
-    const char *from[] = {"/path/to/build", "/path/to/ferry"}, *to[] = {real, root};
-    char *out = calloc(1, strlen(text) + 8 * PATH_MAX);
-    for (size_t n = 0; *text;) {
-        int i = !strncmp(text, from[0], 14) ? 0 : !strncmp(text, from[1], 14) ? 1 : -1;
-        if (i < 0) out[n++] = *text++;
-        else n += strlen(strcpy(out + n, to[i])), text += 14;
+    snprintf(link, sizeof link, "%s/build", learner_folder);
+    if (symlink(build, link) != 0) return -1;
+    for (int i = 0; i < 2; i++) {
+        char *part = realpath(parts[i], NULL);
+        snprintf(link, sizeof link, "%s/%s", learner_folder, parts[i]);
+        if (!part || symlink(part, link) != 0) return -1;
+        free(part);
     }
-    return out;
+    return 0;
 }
 
 static char *grade(const forgery *f)
 {
-    char arguments[64], *printed, *text = with_folders(f->text);
+    char arguments[64], *printed;
     const lesson_check *lesson = NULL;
     for (int i = 0; lesson_checks[i] && !lesson; i++)
         if (!strncmp(lesson_checks[i]->id, f->lesson, strlen(f->lesson))) lesson = lesson_checks[i];
     assert_non_null(lesson);
-    assert_true(write_answer(lesson->id, text));
+    assert_true(write_answer(lesson->id, f->text));
     snprintf(arguments, sizeof arguments, "grade %s --json --seconds %d", f->lesson,
              strstr(f->says, "after 1 s") ? 1 : 60);
     run_ferry(arguments, &printed);
-    free(text);
     return printed;
+}
+
+/* What a run shows is said, and nothing of who wrote the program. */
+static void must_accuse_nobody(const forgery *f, const char *printed)
+{
+    static const char *const words[] = {"forge", "cheat", "impossible", "cannot be what", "tamper", "edited", "fake"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(printed, words[i]))
+            fail_msg("tests/forgeries/%s is told of '%s': %s", f->file, words[i], printed);
 }
 
 /* {"check":"NAME", ... ,"pass":false}: the first that failed. */
@@ -113,6 +125,7 @@ static void must_fail(const forgery *f)
     bool says = strchr(f->says, ' ') ? strstr(printed, f->says) != NULL : !strcmp(name, f->says);
     if (!strstr(printed, "\"pass\":false") || !says)
         fail_msg("tests/forgeries/%s (%s must say '%s'): %s", f->file, f->what, f->says, printed);
+    must_accuse_nobody(f, printed);
     free(printed);
 }
 
@@ -130,13 +143,27 @@ static void must_pass(const forgery *f)
 #endif
 }
 
+static void assert_told(const char *file, const char *words)
+{
+    char *text = file_read(file, NULL);
+    assert_non_null(text);
+    if (!strstr(text, words)) fail_msg("%s lacks '%s' in what a C program can do", file, words);
+    free(text);
+}
+
 static void must_be_listed(const forgery *f)
 {
-    char row[128], *text = file_read("lessons/README.md", NULL);
-    assert_non_null(text);
+    char row[128];
     snprintf(row, sizeof row, "| `%s` | %d |", f->file, f->lines);
-    if (!strstr(text, row)) fail_msg("lessons/README.md lacks '%s' in what a C program can do", row);
-    free(text);
+    assert_told("lessons/README.md", row);
+}
+
+static int price_of(const char *file)
+{
+    forgery f;
+    read_forgery(file, &f);
+    free(f.text);
+    return f.lines;
 }
 
 static void each_forgery_fails_with_its_check(void **state)
@@ -154,7 +181,16 @@ static void what_passes_all_the_same_is_known(void **state)
 static void what_passes_is_listed_with_its_price(void **state)
 {
     (void)state;
+    char words[128], *solution = file_read("lessons/" LESSON "/solution.c", NULL);
     each_forgery("passes", must_be_listed);
+    snprintf(words, sizeof words,
+             "to become the solution takes %d lines, to compute in plain C %d, to forge the log %d",
+             price_of("become-the-solution.c"), price_of("plain-c.c"), price_of("forged-log.c"));
+    assert_told("README.md", words);
+    assert_non_null(solution);
+    snprintf(words, sizeof words, "The solution of that lesson has %d.", count_lines(solution));
+    assert_told("lessons/README.md", words);
+    free(solution);
 }
 
 int main(void)
@@ -165,5 +201,5 @@ int main(void)
         cmocka_unit_test(what_passes_is_listed_with_its_price),
     };
     unsetenv("LD_PRELOAD"); /* valgrind's own: one of the forgeries is told by it that it has been started again */
-    return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
+    return cmocka_run_group_tests(tests, make_checkout, remove_learner_folder);
 }
