@@ -424,13 +424,15 @@ install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	install -m 644 $(HEADERS) $(TO)/include
 	install -m 644 $(GRADER) $(TO)/include/ferry-grade
 	cp -r lessons $(TO)/share/ferry
+	install -d $(TO)/share/doc/ferry
+	install -m 644 LICENSE README.md CHANGELOG.md $(TO)/share/doc/ferry
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
 gradescope: ## build an autograder for Gradescope, build/gradescope.zip: make gradescope LESSONS="01 02 03" [SECRET=FILE]
 	rm -rf $(B)/gradescope
 	$(MAKE) install PREFIX=/ferry DESTDIR=$(B)/gradescope REAL=
 	lessons/class/gradescope/pack $(B)/gradescope $(B)/gradescope.zip "$(LESSONS)" $(if $(SECRET),"$(SECRET)")
 uninstall: ## remove what make install installed
-	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry $(TO)/include/ferry-grade
+	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry $(TO)/share/doc/ferry $(TO)/include/ferry-grade
 	rm -f $(TO)/bin/ferry $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
 core-libs: # what a program links beside libferry.a

@@ -41,6 +41,47 @@ static void help_and_mistakes_have_their_exit_status(void **state)
     expect("serve --port 99999", 2, "invalid value: '99999'");
 }
 
+static void a_misspelt_command_gets_the_nearest(void **state)
+{
+    (void)state;
+    expect("grad", 2, "there is no command 'grad'; did you mean grade? all commands: ");
+    expect("solutoin", 2, "did you mean solution? ");
+    expect("lst", 2, "did you mean list? ");
+    expect("comp", 2, "did you mean compare? ");
+    expect("frobnicate", 2, "there is no command 'frobnicate'; all commands: ");
+    expect("''", 2, "there is no command ''; all commands: ");
+}
+
+/* The file is made, and what tells clangd about it, by the first command that needs it. */
+static char *flags_of_a_new_file(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/my/" ID ".c", learner_folder);
+    unlink(path);
+    expect("grade 1", 1, "FAIL same-device");
+    snprintf(path, sizeof path, "%s/my/compile_flags.txt", learner_folder);
+    return file_read(path, NULL);
+}
+
+static void clangd_reads_a_learners_file_as_ferry_does(void **state)
+{
+    (void)state;
+    char path[128], command[400], *flags = flags_of_a_new_file();
+    assert_non_null(flags);
+    free(flags);
+    snprintf(command, sizeof command, "cd %s/my && cc -Werror -fsyntax-only $(cat compile_flags.txt) " ID ".c",
+             learner_folder);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "! command -v clangd || clangd --check=%s/my/" ID ".c 2>&1 | grep ' 0 errors'",
+             learner_folder);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/my/compile_flags.txt", learner_folder);
+    assert_true(file_write(path, "-DMINE\n", 7));
+    assert_non_null(flags = flags_of_a_new_file());
+    assert_string_equal(flags, "-DMINE\n"); /* somebody's own stays */
+    free(flags);
+}
+
 static void a_misspelt_lesson_gets_the_nearest_ones(void **state)
 {
     (void)state;
@@ -288,6 +329,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_and_mistakes_have_their_exit_status),
+        cmocka_unit_test(a_misspelt_command_gets_the_nearest),
+        cmocka_unit_test(clangd_reads_a_learners_file_as_ferry_does),
         cmocka_unit_test(a_misspelt_lesson_gets_the_nearest_ones),
         cmocka_unit_test(a_file_means_its_lesson),
         cmocka_unit_test(list_names_every_lesson),

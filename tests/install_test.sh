@@ -8,6 +8,16 @@ export FERRY_GPU=sim
 unset FERRY_HOME
 
 installs() { make -s B="$B" PREFIX="$prefix" install; }
+documents() {
+    local file
+    for file in LICENSE README.md CHANGELOG.md; do cmp "$file" "$prefix/share/doc/ferry/$file" || return 1; done
+}
+# The first section of the changelog tells what this version has.
+changes_of_this_version() {
+    local version
+    version=$("$prefix/bin/ferry" --version) && version=${version#ferry }
+    grep -m 1 '^## ' "$prefix/share/doc/ferry/CHANGELOG.md" | grep -E "^## ${version//./[.]}[, ]"
+}
 stages() { # DESTDIR is where it goes, PREFIX is what the files say
     make -s B="$B" PREFIX=/opt/ferry DESTDIR="$work/stage" install &&
         grep -qx 'prefix=/opt/ferry' "$work/stage/opt/ferry/lib/pkgconfig/ferry.pc" &&
@@ -112,6 +122,8 @@ uninstalled() {
 }
 
 holds "make install PREFIX=" installs
+holds "licence, README and changelog are installed" documents
+holds "the changelog begins with the version that ferry names" changes_of_this_version
 holds "make install DESTDIR= stages" stages
 holds "make uninstall leaves no file" uninstalls
 holds "a program builds by pkg-config ferry" builds ferry a.out

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "diagnostic.h" /* name_distance */
 #include "log.h"
 #include "session.h"
 #include "memory.h"
@@ -72,6 +73,19 @@ static void print_usage(FILE *to)
                 "Exit status: 0 success, 1 not passed or an error, 2 usage error.\n");
 }
 
+/* The first of the commands that begin with `name` or are spelt most like it; NULL: none is near. */
+static const char *nearest_command(const char *name)
+{
+    size_t length = strlen(name);
+    int least = length < 3 ? 2 : (int)length / 3 + 1; /* from that distance on it is another word */
+    const char *nearest = NULL;
+    for (const command *c = commands; c->name && length; c++) {
+        int far = strncmp(c->name, name, length) ? name_distance(name, length, c->name, strlen(c->name)) : 0;
+        if (far < least) nearest = c->name, least = far;
+    }
+    return nearest;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 0 && *argv[0]) command_name = argv[0];
@@ -87,6 +101,8 @@ int main(int argc, char **argv)
     }
     for (const command *c = commands; c->name; c++)
         if (!strcmp(c->name, name)) return c->run(c, argc - 2, argv + 2);
-    fprintf(stderr, "ferry: there is no command '%s'; ferry help lists them\n", name);
+    const char *near = nearest_command(name);
+    fprintf(stderr, "ferry: there is no command '%s'; %s%s%sall commands: %s help\n", name, near ? "did you mean " : "",
+            near ? near : "", near ? "? " : "", command_name);
     return USAGE_ERROR;
 }

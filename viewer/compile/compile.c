@@ -13,12 +13,15 @@
 #include "reads.h"
 #include "log.h"
 #include "memory.h"
+#include "text.h"
 #ifndef FERRY_CORE_LIBS
 #define FERRY_CORE_LIBS "-lopenblas -lzip -lm -lpthread -ldl"
 #endif
 
 /* ---- the command ----------------------------------------------------------------------------------- */
 
+/* What a program is read as: an editor is told so, too. */
+static const char shown[] = "-std=gnu11 -Wall -Wno-unused-variable -Wno-unused-but-set-variable";
 /* Warnings that are always mistakes stop the build; the rest of -Wall is reported as a note. */
 static const char strict[] = "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types "
                              "-Werror=int-conversion -Werror=parentheses -Werror=multichar";
@@ -26,7 +29,8 @@ static const char strict[] = "-Werror=implicit-function-declaration -Werror=inco
 static void make_command(compiler_command *c, const compile_options *o, bool clang, const char *out, const char *list,
                          char *paths)
 {
-    compiler_add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
+    compiler_add_words(c, shown);
+    compiler_add_words(c, "-g -O1");
     compiler_add_words(c, strict);
     if (!clang) compiler_add(c, "-ftrack-macro-expansion=0"); /* otherwise gcc reports positions in ferry.h */
     char *include = paths, *lib = paths + PATH_ROOM + 8;
@@ -44,6 +48,21 @@ static void make_command(compiler_command *c, const compile_options *o, bool cla
     compiler_add(c, o->home->lib);
     compiler_add(c, "-lferry");
     compiler_add_words(c, FERRY_CORE_LIBS);
+}
+
+void compile_flags_write(const home *h)
+{
+    char path[PATH_ROOM + 32];
+    fy_text text = {0};
+    size_t n = strlen(h->beside);
+    bool beside = !strncmp(h->include, h->beside, n) && h->include[n] == '/'; /* a checkout may be moved */
+    fy_text_printf(&text, "%s %s -I", shown, strict);
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == ' ') text.data[i] = '\n';
+    fy_text_printf(&text, "%s%s\n", beside ? ".." : "", beside ? h->include + n : h->include);
+    snprintf(path, sizeof path, "%s/compile_flags.txt", h->my);
+    if (!text.lost) file_create(path, text.data, text.size);
+    free(text.data);
 }
 
 static compile_end broken(diagnosis *d, const char *what, const char *name, const char *why, const char *hint)

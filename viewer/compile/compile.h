@@ -25,4 +25,8 @@ typedef enum compile_end {
 
 compile_end compile(const compile_options *o, diagnosis *d);
 
+/* Makes my/compile_flags.txt, by which clangd in an editor reads the learner's files as this compiler does: a flag a
+ * line. One that is there is somebody's own and stays; without one everything but the editor's marks works. */
+void compile_flags_write(const home *h);
+
 #endif

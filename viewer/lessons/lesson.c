@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compile.h"
 #include "json_file.h"
 #include "memory.h"
 
@@ -288,6 +289,7 @@ static bool write_starter(const home *h, const lesson *l, const char *mine, char
     if (!ok)
         snprintf(err, room, "cannot create %s: %s; set FERRY_MY to a folder that you can write to", mine,
                  strerror(errno));
+    if (ok) compile_flags_write(h);
     free(text);
     return ok;
 }

@@ -75,7 +75,7 @@ void lesson_demo(const home *h, const lesson *l, char out[PATH_ROOM]);
 /* "my/01-where-am-i.c": the learner's file as messages and the log name it. */
 void lesson_name(const home *h, const lesson *l, char out[256]);
 
-/* Copies starter.c to my/ID.c unless that exists. */
+/* Copies starter.c to my/ID.c unless that exists, and makes my/compile_flags.txt, for an editor's clangd. */
 bool lesson_create_file(const home *h, const lesson *l, char *err, size_t room);
 /* Restores the starter. The old file is saved as my/ID.c.bak, or .bak2 ... if that exists, and its path stored in
  * `kept`: "" if there was no file or only the unchanged starter. */
