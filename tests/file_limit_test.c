@@ -17,6 +17,7 @@ static char path[64], err[64];
 
 static rlim_t size_limit;
 static size_t text_bytes;
+static int marks = 1;
 
 static void program(void)
 {
@@ -28,7 +29,7 @@ static void program(void)
     fy_session_start();
     char *text = malloc(text_bytes + 1);
     memset(text, 1, text_bytes);
-    FY_EMIT(NULL, mark, .text = fy_ref_bytes(text, text_bytes), .now = FY_ABSENT);
+    for (int i = 0; i < marks; i++) FY_EMIT(NULL, mark, .text = fy_ref_bytes(text, text_bytes), .now = FY_ABSENT);
     free(text);
     exit(3);
 }
@@ -91,6 +92,47 @@ static void lines_that_outgrow_the_limit_leave_the_slot_log(void **state)
     free(output);
 }
 
+/* How many events the message says are in the log, and how many are not. */
+static void read_counts(const char *output, unsigned long long *kept, unsigned long long *lost)
+{
+    const char *said = strstr(output, "the log of this run is full: ");
+    if (!said || sscanf(said, "%*[^0-9]%llu events, the last %llu are not recorded", kept, lost) != 2)
+        fail_msg("nothing is said of a full log: %s", output);
+}
+
+static void a_full_log_says_how_many_events_are_lost(void **state)
+{
+    (void)state;
+    unsigned long long kept, lost;
+    marks = 100000; /* and the first event, and the last */
+    char *output = run_with(4 << 20, 1);
+    marks = 1;
+    read_counts(output, &kept, &lost);
+    assert_int_equal(kept + lost, 100002);
+    assert_non_null(strstr(output, "trace fewer steps: a log has room for "));
+    free(output);
+}
+
+static void a_log_full_of_text_says_so_too(void **state)
+{
+    (void)state;
+    unsigned long long kept, lost;
+    marks = 100;
+    char *output = run_with(4 << 20, 100000);
+    marks = 1;
+    read_counts(output, &kept, &lost);
+    assert_int_equal(kept + lost, 102);
+    free(output);
+}
+
+static void a_log_with_room_says_nothing(void **state)
+{
+    (void)state;
+    char *output = run_with(RLIM_INFINITY, 10);
+    assert_string_equal(output, "");
+    free(output);
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -114,6 +156,9 @@ int main(void)
         cmocka_unit_test(a_log_fits_the_largest_file_allowed_and_says_so),
         cmocka_unit_test(too_small_a_limit_leaves_no_file_and_a_sentence),
         cmocka_unit_test(lines_that_outgrow_the_limit_leave_the_slot_log),
+        cmocka_unit_test(a_full_log_says_how_many_events_are_lost),
+        cmocka_unit_test(a_log_full_of_text_says_so_too),
+        cmocka_unit_test(a_log_with_room_says_nothing),
     };
     return cmocka_run_group_tests_name("file_limit", tests, prepare, clear);
 }

@@ -246,6 +246,18 @@ static void end_viewer(int signal_number)
     errno = error;
 }
 
+/* A log whose file was cut is reported by fy_trace_write. */
+static void report_full_log(fy_log *log)
+{
+    unsigned long long lost = fy_log_lost(), full = atomic_load(&log->head->full), limit = log->head->limit;
+    if (!lost || !full || fy_log_is_truncated(log)) return;
+    fprintf(stderr,
+            "ferry: the log of this run is full: it has the first %llu events, the last %llu are not recorded; ",
+            full - 1, lost);
+    if (full < limit) fprintf(stderr, "free some space on its disk, or trace fewer steps\n");
+    else fprintf(stderr, "trace fewer steps: a log has room for %llu events\n", limit);
+}
+
 static void at_exit(int status, void *unused)
 {
     (void)unused;
@@ -264,6 +276,7 @@ static void at_exit(int status, void *unused)
     fy_log_end();
     atomic_store(&state, OVER);
     fy_narrate_flush();
+    report_full_log(log);
     fy_trace_write(log);
     if (viewer <= 0) return;
 

@@ -139,6 +139,7 @@ size_t fy_record_size(unsigned kind); /* 0 if there is no such kind */
 fy_log *fy_log_of_process(void);      /* the log being written, or NULL */
 void fy_log_stop(const fy_head *log); /* truncated: stops recording to this log. Async-signal-safe */
 void fy_log_end(void);                /* stops recording and marks the log as ended */
+uint64_t fy_log_lost(void);           /* events that this process's log had no room for */
 void fy_log_forked(void);             /* in a child: drops the parent's log */
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /* fills a claimed slot */
 

@@ -21,6 +21,7 @@ static unsigned char *arena;
 static fy_log *mine;
 static pid_t owner;              /* the process that has the helper thread */
 static _Atomic uint32_t threads; /* threads numbered in this log */
+static _Atomic uint64_t lost;    /* events that this log had no room for */
 
 static _Thread_local fy_log_thread self;
 
@@ -92,6 +93,15 @@ void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes)
     fill(&slots[seq], 0, kind, record, bytes);
 }
 
+/* In place of the event's number. */
+static uint64_t lose_event(void)
+{
+    atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    return 0;
+}
+
+uint64_t fy_log_lost(void) { return atomic_load(&lost); }
+
 uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 {
     FY_LANE_TURN();
@@ -99,13 +109,13 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
     if (!h) return 0;
     fy_ref site = fy_site_ref(at), whole;
     if (record_sizes[kind] > FY_PAYLOAD_BYTES) {
-        if (!(whole = fy_ref_bytes(record, bytes))) return 0;
+        if (!(whole = fy_ref_bytes(record, bytes))) return lose_event();
         record = &whole;
         bytes = sizeof whole;
     }
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 1, memory_order_acq_rel);
     bool ready = seq < atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
-    if (__builtin_expect(!ready, 0) && !fy_reserve_slot(seq)) return 0;
+    if (__builtin_expect(!ready, 0) && !fy_reserve_slot(seq)) return lose_event();
     fill(&slots[seq], site, kind, record, bytes);
     return seq;
 }
@@ -120,7 +130,7 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;
     fy_ref site = fy_site_ref(at);
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
-    if (seq + 1 >= mark && !(fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) return true;
+    if (seq + 1 >= mark && !(fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) return lose_event(), lose_event(), true;
 
     /* Both slots are written before either is published, because each needs the other's half of the record. */
     fy_slot *slot = &slots[seq];
@@ -231,6 +241,7 @@ static bool start_writing(fy_log *log, bool verdicts, char *err, size_t room)
     slots = log->slots;
     arena = log->arena;
     atomic_store(&threads, 0);
+    atomic_store(&lost, 0);
     atomic_fetch_add(&fy_log_generation, 1);
     atomic_store_explicit(&head, log->head, memory_order_release);
     return true;
