@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "class_folder.h"
+#include "class_rows.h"
 #include "scratch.h"
 
 /* What would have been taken for a failure of the machine: the table would never be complete. */
@@ -184,6 +185,48 @@ static void odd_names_are_graded_once_and_told_apart(void **state)
     free(rows);
 }
 
+/* What a spreadsheet would compute; each is in the table as text, and comes back as it was. */
+static void formulas_in_a_table_are_text(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"=1+1", "-2+3", "+1+cmd|calc", "@SUM(1,2)", "'=1",
+                                        "''-1", " =1",  "'ada",        "a=1"};
+    char out[PATH_ROOM + 64], path[PATH_ROOM], command[PATH_ROOM * 3], err[256], *printed;
+    class_rows rows;
+    fy_text one = {0};
+    new_class("formulas");
+    for (size_t i = 0; i < 4; i++) hand_in(names[i], ONE, "int main(");
+    snprintf(out, sizeof out, "--csv %s/formulas.csv", learner_folder);
+    for (int again = 0; again < 2; again++) expect(out, 0, "4 students, 4 submissions graded");
+    snprintf(command, sizeof command, "join-class %s/joined.csv %s/formulas.csv", learner_folder, learner_folder);
+    assert_int_equal(run_ferry(command, &printed), 0);
+    free(printed);
+    char *table_1 = table("formulas.csv"), *table_2 = table("joined.csv");
+    assert_string_equal(table_1, table_2);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(err, sizeof err, i == 3 ? "\n\"'%s\"," : "\n'%s,", names[i]);
+        assert_non_null(strstr(table_1, err));
+    }
+    free(table_1), free(table_2);
+
+    fy_text_add(&one, class_header, strlen(class_header));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        class_row_add(&one, names[i], ONE, "total", -1.5, 2, 9, names[i]);
+    snprintf(path, sizeof path, "%s/names.csv", learner_folder);
+    assert_true(file_write(path, one.data, one.size));
+    assert_true(class_rows_read(&rows, path, err, sizeof err));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_string_equal(rows.list[i].student, names[i]);
+        assert_string_equal(rows.list[i].message, names[i]);
+        assert_true(rows.list[i].points == -1.5);
+    }
+    class_rows_free(&rows);
+    fy_text_add(&one, "", 1);
+    assert_non_null(strstr(one.data, "total,-1.5,9,2,'=1+1\n")); /* our numbers stay numbers */
+    assert_non_null(strstr(one.data, "\n'ada," ONE));            /* no formula */
+    free(one.data);
+}
+
 static void what_is_not_graded_is_named(void **state)
 {
     (void)state;
@@ -218,6 +261,7 @@ int main(void)
         cmocka_unit_test(what_a_killed_run_left_is_removed_later),
         cmocka_unit_test(an_open_class_is_told_with_the_fix),
         cmocka_unit_test(odd_names_are_graded_once_and_told_apart),
+        cmocka_unit_test(formulas_in_a_table_are_text),
         cmocka_unit_test(what_is_not_graded_is_named),
     };
     return cmocka_run_group_tests_name("submissions", tests, make_learner_folder, remove_learner_folder);

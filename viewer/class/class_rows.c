@@ -1,4 +1,6 @@
 /* class_rows.c: see class_rows.h. */
+#define _GNU_SOURCE 1 /* asprintf */
+
 #include "class_rows.h"
 
 #include <errno.h>
@@ -18,6 +20,14 @@
 enum { FIELDS = 7 };
 const char class_header[] = "student,lesson,check,points,event,of,message\n";
 
+/* A spreadsheet computes what begins with = + - or @, after blanks as well. add_text puts an apostrophe before it,
+ * which row_of takes off again; what has one already gets one more, so that any text comes back as it was. */
+static bool is_formula(const char *text)
+{
+    while (*text && ((unsigned char)*text <= ' ' || *text == '\'')) text++;
+    return *text && strchr("=+-@", *text);
+}
+
 /* What is no UTF-8 becomes U+FFFD, and control characters blanks: the table is read by other programs. */
 static void add_field(fy_text *to, const char *text, char after)
 {
@@ -34,6 +44,15 @@ static void add_field(fy_text *to, const char *text, char after)
     free(clean);
 }
 
+/* Others' words; numbers are ours, and stay numbers. */
+static void add_text(fy_text *to, const char *text, char after)
+{
+    char *quoted = NULL;
+    if (is_formula(text) && asprintf(&quoted, "'%s", text) < 0) memory_fail("the rows of a class");
+    add_field(to, quoted ? quoted : text, after);
+    free(quoted);
+}
+
 static void add_number(fy_text *to, double n)
 {
     char text[32];
@@ -46,13 +65,13 @@ void class_row_add(fy_text *to, const char *student, const char *lesson, const c
 {
     char number[24] = "";
     if (event >= 0) snprintf(number, sizeof number, "%" PRId64, event);
-    add_field(to, student, ',');
-    add_field(to, lesson, ',');
-    add_field(to, check, ',');
+    add_text(to, student, ',');
+    add_text(to, lesson, ',');
+    add_text(to, check, ',');
     add_number(to, points);
     add_field(to, number, ',');
     add_number(to, of);
-    add_field(to, message, '\n');
+    add_text(to, message, '\n');
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
@@ -79,15 +98,20 @@ static char *cut(char *at, char *fields[FIELDS], int *count)
     }
 }
 
+static char *text_of(const char *field)
+{
+    return memory_copy(field + (*field == '\'' && is_formula(field)), "the rows");
+}
+
 static class_row row_of(char *fields[FIELDS])
 {
-    return (class_row){.student = memory_copy(fields[0], "the rows"),
-                       .lesson = memory_copy(fields[1], "the rows"),
-                       .check = memory_copy(fields[2], "the rows"),
+    return (class_row){.student = text_of(fields[0]),
+                       .lesson = text_of(fields[1]),
+                       .check = text_of(fields[2]),
                        .points = strtod(fields[3], NULL),
                        .event = *fields[4] ? strtoll(fields[4], NULL, 10) : -1,
                        .of = strtod(fields[5], NULL),
-                       .message = memory_copy(fields[6], "the rows")};
+                       .message = text_of(fields[6])};
 }
 
 static void free_row(class_row *r) { free(r->student), free(r->lesson), free(r->check), free(r->message); }

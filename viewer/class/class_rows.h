@@ -3,8 +3,9 @@
  *     student,lesson,check,points,event,of,message
  *
  * The rows of a submission are written at once and end in one whose check is "total", and whose event is none but a
- * number that tells what was graded (stale_rows.h); a file that a killed run has left
- * goes on where it stopped. Files of several shards join by appending: a second header is left out when they are read. */
+ * number that tells what was graded (stale_rows.h); a file that a killed run has left goes on where it stopped. Text that
+ * a spreadsheet would compute, as it begins with = + - or @, has an apostrophe before it, which is taken off when it is
+ * read. Files of several shards join by appending: a second header is left out when they are read. */
 #ifndef FERRY_CLASS_ROWS_H
 #define FERRY_CLASS_ROWS_H
 
