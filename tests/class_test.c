@@ -7,13 +7,16 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "alike.h"
 #include "class_folder.h"
+#include "class_lock.h"
 #include "class_rows.h"
 #include "student_seed.h"
 
@@ -137,6 +140,62 @@ static void a_killed_run_goes_on_where_it_stopped(void **state)
     class_rows_free(&rows);
 }
 
+/* Begins to grade, and ends that by this signal when a line of the student's program was noted `times` times. */
+static void kill_while(const char *line, int times, const char *csv, int signal)
+{
+    char name[PATH_ROOM];
+    int seen = 0;
+    snprintf(name, sizeof name, "%.3000s.lock", csv);
+    pid_t pid = start_class(learner_folder, csv);
+    while (seen < times && waitpid(pid, NULL, WNOHANG) == 0) {
+        char *text = file_read(name, NULL);
+        seen = 0;
+        for (const char *at = text; at && (at = strstr(at, line)); at++) seen++;
+        free(text);
+        usleep(10000);
+    }
+    assert_int_equal(seen, times);
+    assert_int_equal(kill(pid, signal), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    int fd = open(name, O_RDWR);
+    assert_true(fd >= 0 && flock(fd, LOCK_EX) == 0); /* its workers have ended, too */
+    close(fd);
+}
+
+/* Whether by SIGKILL or by a signal that it catches. The first time it may have been the teacher. */
+static void who_kills_the_grader_is_tried_twice(void **state)
+{
+    (void)state;
+    new_class("killer");
+    hand_in("ada", ONE, "solution.c");
+    hand_in("bob", ONE, "int main(void) { for (;;) continue; }");
+    hand_in("cyd", ONE, "solution.c");
+    char csv[PATH_ROOM], out[PATH_ROOM + 64];
+    snprintf(csv, sizeof csv, "%s/killer.csv", learner_folder);
+    snprintf(out, sizeof out, "--csv %s", csv);
+    assert_int_equal(chmod(learner_folder, 0711), 0);
+    kill_while("+bob\t", 1, csv, SIGKILL);
+    kill_while("+bob\t", 2, csv, SIGTERM);
+    char *rows = table("killer.csv");
+    assert_true(has_total(rows, "cyd", ONE, "9", "9,passed")); /* the others came before */
+    free(rows);
+    expect(out, 0, "3 submissions graded, 2 passed");
+    rows = table("killer.csv");
+    assert_non_null(strstr(rows, "\nbob," ONE ",ran,0,,0,the grader was killed while it ran: grade it by hand\n"));
+    free(rows);
+    snprintf(out, sizeof out, "%.3000s.lock", csv);
+    assert_int_not_equal(access(out, F_OK), 0);
+
+    snprintf(csv, sizeof csv, "%s/once.csv", learner_folder);
+    snprintf(out, sizeof out, "--csv %s", csv);
+    kill_while("+bob\t", 1, csv, SIGKILL);
+    hand_in("bob", ONE, "solution.c");
+    expect(out, 0, "begun when an earlier run was killed: graded last, one at a time");
+    rows = table("once.csv");
+    assert_true(has_total(rows, "bob", ONE, "9", "9,passed"));
+    free(rows);
+}
+
 static void shards_join_into_the_whole_table(void **state)
 {
     (void)state;
@@ -252,10 +311,11 @@ static void submissions_cannot_reach_each_other(void **state)
     (void)state;
     if (geteuid() != 0) skip(); /* they run as the caller */
     new_class("reach");
-    hand_in("ada", ONE,
-            "#include <signal.h>\n#include <unistd.h>\nint main(void)\n{\n"
-            "    for (int i = 0; i < 20; i++) {\n        kill(-1, SIGKILL);\n        usleep(100000);\n    }\n    "
-            "return 7;\n}\n");
+    hand_in(
+        "ada", ONE,
+        "#include <signal.h>\n#include <unistd.h>\nint main(void)\n{\n    if (!getuid()) return 8; /* not as root */\n"
+        "    for (int i = 0; i < 20; i++) {\n        kill(-1, SIGKILL);\n        usleep(100000);\n    }\n    "
+        "return 7;\n}\n");
     char *solution = file_read("lessons/" ONE "/solution.c", NULL), *body = strstr(solution, "    fy_tensor"),
          late[8192];
     snprintf(late, sizeof late, "#include <unistd.h>\n%.*s    sleep(1);\n%s", (int)(body - solution), solution, body);
@@ -403,10 +463,10 @@ static void a_table_has_one_writer(void **state)
     char path[PATH_ROOM], out[PATH_ROOM + 64], err[PATH_ROOM];
     snprintf(path, sizeof path, "%s/twice.csv", learner_folder);
     snprintf(out, sizeof out, "--csv %s", path);
-    int lock = class_rows_lock(path, err, sizeof err);
+    int lock = class_lock(path, err, sizeof err);
     assert_true(lock >= 0);
     expect(out, 1, "twice.csv is being written by another ferry grade-class");
-    class_rows_unlock(lock, path);
+    class_unlock(lock, path, false);
     expect(out, 0, "1 passed");
     snprintf(err, sizeof err, "%.3000s.lock", path);
     assert_int_not_equal(access(err, F_OK), 0);
@@ -509,6 +569,7 @@ int main(void)
         cmocka_unit_test(points_come_from_one_file),
         cmocka_unit_test(what_was_graded_is_kept_and_the_rest_goes_on),
         cmocka_unit_test(a_killed_run_goes_on_where_it_stopped),
+        cmocka_unit_test(who_kills_the_grader_is_tried_twice),
         cmocka_unit_test(shards_join_into_the_whole_table),
         cmocka_unit_test(a_join_tells_what_is_in_no_table),
         cmocka_unit_test(seeds_are_each_students_own),

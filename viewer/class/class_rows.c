@@ -4,14 +4,10 @@
 #include "class_rows.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "event_arena.h"
 #include "memory.h"
@@ -220,41 +216,6 @@ bool class_rows_write(class_rows *rows, const char *path)
     bool ok = file_write(path, text.data, text.size);
     free(text.data);
     return ok;
-}
-
-/* Of a file beside the table: the table itself is replaced. Who unlinks it holds the lock; a lock on an unlinked file
- * is none. */
-int class_rows_lock(const char *path, char *err, size_t room)
-{
-    char name[PATH_ROOM];
-    struct stat mine, there;
-    snprintf(name, sizeof name, "%.3000s.lock", path);
-    for (;;) {
-        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0) {
-            snprintf(err, room, "cannot write %.900s: %s; name a file in a folder you may write to, with --csv", path,
-                     strerror(errno));
-            return -1;
-        }
-        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-            snprintf(err, room,
-                     "%.900s is being written by another ferry grade-class: wait for it, or name another file "
-                     "with --csv",
-                     path);
-            close(fd);
-            return -1;
-        }
-        if (fstat(fd, &mine) == 0 && stat(name, &there) == 0 && mine.st_ino == there.st_ino) return fd;
-        close(fd);
-    }
-}
-
-void class_rows_unlock(int lock, const char *path)
-{
-    char name[PATH_ROOM];
-    snprintf(name, sizeof name, "%.3000s.lock", path);
-    unlink(name);
-    close(lock);
 }
 
 bool class_rows_have(const class_rows *rows, const char *student, const char *lesson)

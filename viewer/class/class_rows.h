@@ -3,9 +3,9 @@
  *     student,lesson,check,points,event,of,message
  *
  * The rows of a submission are written at once and end in one whose check is "total", and whose event is none but a
- * number that tells what was graded (stale_rows.h); a file that a killed run has left goes on where it stopped. Text that
- * a spreadsheet would compute, as it begins with = + - or @, has an apostrophe before it, which is taken off when it is
- * read. Files of several shards join by appending: a second header is left out when they are read. */
+ * number that tells what was graded (stale_rows.h); a file that a killed run has left goes on where it stopped. Text
+ * that a spreadsheet would compute, as it begins with = + - or @, has an apostrophe before it, which is taken off when
+ * it is read. Files of several shards join by appending: a second header is left out when they are read. */
 #ifndef FERRY_CLASS_ROWS_H
 #define FERRY_CLASS_ROWS_H
 
@@ -37,10 +37,6 @@ void class_row_add(fy_text *to, const char *student, const char *lesson, const c
 bool class_rows_read(class_rows *rows, const char *path, char *err, size_t room);
 /* Replaces the file by the rows, sorted by student and lesson; errno after false. */
 bool class_rows_write(class_rows *rows, const char *path);
-/* Two runs that write one table would lose each other's rows. Returns the lock; -1, with the reason in err, while
- * another has it. */
-int class_rows_lock(const char *path, char *err, size_t room);
-void class_rows_unlock(int lock, const char *path);
 /* A submission that is there more than once; NULL: none. Sorts the rows as class_rows_write does. */
 const class_row *class_rows_twice(class_rows *rows);
 bool class_rows_have(const class_rows *rows, const char *student, const char *lesson);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "alike.h"
+#include "class_lock.h"
 #include "memory.h"
 #include "scratch.h"
 #include "stale_rows.h"
@@ -175,6 +176,10 @@ static bool grade_one(const class_options *o, const submission *s, fy_text *rows
         add_reason(rows, o, s, "submitted", *s->refused ? s->refused : "no file was handed in", all.points);
         return true;
     }
+    if (s->begun > 1) {
+        add_reason(rows, o, s, "ran", "the grader was killed while it ran: grade it by hand", all.points);
+        return true;
+    }
     if (!submission_run(o, s, &out, err, room)) return false;
     bool judged = out.ran || out.end != RUN_ENVIRONMENT_ERROR;
     if (judged) submission_rows(rows, o, s, &out, all.points);
@@ -217,10 +222,11 @@ static _Noreturn void work_on(const class_options *o, const submissions *all, co
         char err[1200];
         const submission *s = &all->list[left[i]];
         w->doing[me] = left[i] + 1;
-        bool graded = grade_one(&mine, s, &rows, err, sizeof err);
+        bool noted = class_lock_note(o->lock, s, true), graded = noted && grade_one(&mine, s, &rows, err, sizeof err);
         if (rows.lost) memory_fail("the rows of a class");
-        if (!graded) note_undone(w, s, err);
-        else if (!append(fd, &rows)) atomic_store(&w->broken, errno);
+        if (noted && !graded) note_undone(w, s, err);
+        if (!noted || (graded && !append(fd, &rows)) || !class_lock_note(o->lock, s, false))
+            atomic_store(&w->broken, errno);
         free(rows.data);
         w->doing[me] = 0;
     }
@@ -249,14 +255,21 @@ static void bury(const class_options *o, const submissions *all, work *w, int me
     w->doing[me] = 0;
 }
 
-static volatile sig_atomic_t ending; /* the signal that asked for it; 0: none */
+static volatile sig_atomic_t ending, killed; /* asked for; by a process */
 
-static void note_ending(int signal) { ending = signal; }
+static void note_ending(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)context;
+    ending = 1;
+    if (info->si_code <= 0) killed = 1; /* the kernel's own, from the keyboard or a closed terminal, are above */
+}
+
+bool grade_class_was_killed(void) { return killed; }
 
 /* Ctrl-C, kill and a closed terminal end the workers, too, and leave no folder behind. */
 static void catch_endings(void)
 {
-    const struct sigaction noted = {.sa_handler = note_ending}; /* no SA_RESTART: wait() returns */
+    const struct sigaction noted = {.sa_sigaction = note_ending, .sa_flags = SA_SIGINFO}; /* so wait() returns */
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int i = 0; i < 3; i++) sigaction(signals[i], &noted, NULL);
 }
@@ -299,8 +312,10 @@ static bool explain_rest(const work *w, int broken, const char *csv, char *err, 
     return ending || broken || undone;
 }
 
-static bool grade_rest(const class_options *o, const submissions *all, const int *left, int count, class_rows *done,
-                       char *err, size_t room)
+/* left: `count`, and behind them `alone`, which are graded one at a time: if the grader is killed, it is known by whom.
+ */
+static bool grade_rest(const class_options *o, const submissions *all, const int *left, int count, int alone,
+                       class_rows *done, char *err, size_t room)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     int jobs = o->jobs > 0 ? o->jobs : cpus > 0 ? (int)cpus : 1;
@@ -312,6 +327,8 @@ static bool grade_rest(const class_options *o, const submissions *all, const int
     int fd = ready ? open(o->csv, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
     if (fd < 0) atomic_store(&w->broken, errno);
     else if (count) supervise(o, all, left, count, w, jobs, fd);
+    atomic_store(&w->next, 0);
+    if (alone && !ending && !atomic_load(&w->broken)) supervise(o, all, left + count, alone, w, 1, fd);
     bool rest = explain_rest(w, atomic_load(&w->broken), o->csv, err, room);
     if (fd >= 0) close(fd);
     munmap(w, sizeof *w);
@@ -320,19 +337,24 @@ static bool grade_rest(const class_options *o, const submissions *all, const int
 
 bool grade_class(const class_options *o, const submissions *all, class_rows *done, char *err, size_t room)
 {
-    int *left = memory_zeroed((size_t)all->count + 1, sizeof *left, "the submissions"), count = 0;
+    int *left = memory_zeroed((size_t)all->count + 1, sizeof *left, "the submissions"), count = 0, alone = 0;
     char scratch[PATH_ROOM];
     class_options how = *o;
     how.scratch = scratch;
-    for (int i = 0; i < all->count; i++)
-        if (!class_rows_have(done, all->list[i].name, all->list[i].lesson->id)) left[count++] = i;
+    for (int last = 0; last < 2; last++)
+        for (int i = 0; i < all->count; i++) {
+            const submission *s = &all->list[i];
+            if ((s->begun == 1) != last || class_rows_have(done, s->name, s->lesson->id)) continue;
+            left[count + alone] = i;
+            last ? alone++ : count++;
+        }
     int held = scratch_make(scratch);
     bool ok = held >= 0;
     if (!ok)
         snprintf(err, room, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
                  strerror(errno));
     catch_endings();
-    ok = ok && grade_rest(&how, all, left, count, done, err, room);
+    ok = ok && grade_rest(&how, all, left, count, alone, done, err, room);
     if (held >= 0) scratch_remove(scratch, held);
     free(left);
     return ok;

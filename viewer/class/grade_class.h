@@ -17,6 +17,7 @@ typedef struct class_options {
     class_users users;
     int job;             /* which of those at once this is, from 0 on */
     const char *csv;     /* where rows are appended as they come */
+    int lock;            /* class_lock's: where is noted which are begun */
     const char *scratch; /* folder in which submissions are built */
 } class_options;
 
@@ -26,9 +27,13 @@ void class_protections(const class_options *o, char *out, size_t room);
 void class_openness(const class_options *o, const submissions *all, const char *folder, char *out, size_t room);
 
 /* Grades those that `done` does not have; each submission's rows are appended to the CSV file when it is graded. A
- * submission that brings its process down gets the row of an error, and the rest goes on. False, with the reason in
- * err, if some are left: no process, the file cannot be written, or the machine, not the submission, failed. */
+ * submission that brings its process down gets the row of an error, and the rest goes on. One that was begun when an
+ * earlier run was killed comes last, alone; if that was killed, too, it is passed over with a row. False, with the
+ * reason in err, if some are left: no process, the file cannot be written, or the machine, not the submission, failed.
+ */
 bool grade_class(const class_options *o, const submissions *all, class_rows *done, char *err, size_t room);
+/* Did a process, and not the keyboard, ask for the end? It may have been a submission. */
+bool grade_class_was_killed(void);
 
 /* Builds, runs and grades one in a folder of its own. False, with the reason in err, if it cannot be copied there. */
 bool submission_run(const class_options *o, const submission *s, outcome *out, char *err, size_t room);

@@ -14,6 +14,7 @@ typedef struct submission {
     char *path;        /* of the file; NULL: not handed in */
     char *sheet;       /* of the predictions; NULL: not handed in */
     char refused[160]; /* why the file is not even read; "": it is */
+    int begun;         /* how often it was begun and not ended, as the grader was killed (class_lock.h) */
 } submission;
 
 typedef struct submissions {

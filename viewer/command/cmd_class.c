@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "alike.h"
+#include "class_lock.h"
 #include "class_summary.h"
 #include "command.h"
 #include "grade_class.h"
@@ -140,17 +141,32 @@ static bool sum_up(const class_options *how, const catalogue *lessons, const sub
     return ok;
 }
 
-static bool grade(const class_options *how, const catalogue *lessons, const submissions *all, const options *o)
+/* What a killed run had begun. */
+static void print_begun(const class_rows *rows, const submissions *all)
+{
+    int n = 0;
+    for (int i = 0; i < all->count; i++) {
+        const submission *s = &all->list[i];
+        n += s->begun == 1 && !class_rows_have(rows, s->name, s->lesson->id);
+    }
+    if (n)
+        printf("%d submission%s begun when an earlier run was killed: graded last, one at a time\n", n,
+               n > 1 ? "s were" : " was");
+}
+
+static bool grade(class_options *how, const catalogue *lessons, submissions *all, const options *o)
 {
     char err[PATH_ROOM + 256] = "", words[2048];
     class_rows rows = {0};
-    int lock = class_rows_lock(how->csv, err, sizeof err);
+    int lock = how->lock = class_lock(how->csv, err, sizeof err);
     bool ok = lock >= 0 && class_rows_read(&rows, how->csv, err, sizeof err);
+    if (ok) class_lock_read(how->csv, all);
     class_protections(how, words, sizeof words);
     printf("%s\n", words);
     class_openness(how, all, o->word[0], words, sizeof words);
     if (*words) printf("%s\n", words);
     if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);
+    if (ok) print_begun(&rows, all);
     if (ok) stale_rows_print(stdout, how, &rows, all);
     fflush(stdout);
     bool complete = ok && grade_class(how, all, &rows, err, sizeof err);
@@ -158,7 +174,7 @@ static bool grade(const class_options *how, const catalogue *lessons, const subm
     if (ok && !complete) command_error(err); /* what there is, is summed up all the same */
     bool summed = ok && sum_up(how, lessons, all, o, err, sizeof err);
     if (!ok || (complete && !summed)) command_error(err);
-    if (lock >= 0) class_rows_unlock(lock, how->csv);
+    if (lock >= 0) class_unlock(lock, how->csv, grade_class_was_killed());
     return complete && summed;
 }
 
