@@ -183,6 +183,11 @@ $(B)/%.cu.o: %.cu
 $(B)/%.cc.o: %.cc
 	mkdir -p $(@D) && echo '  c++  $<'
 	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE $(INSIDE) -c $< -o $@
+# The kernels for the race checker (kernels/racecheck.cc), which is in the library and takes the place of libtsan.
+FOR_RACECHECK = $(CXX) $(CXXFLAGS) -O1 -g1 -fno-math-errno -fsanitize=thread -DFERRY_INSIDE -DFERRY_RACECHECK $(INSIDE) -x c++
+$(B)/racecheck/%.o: kernels/%.cu
+	mkdir -p $(@D) && echo '  c++  $< (for the race checker)'
+	$(FOR_RACECHECK) -c $< -o $@
 # The kernels for a card, and what carries them. In every/: for many cards, as small as can be (gpu-check). In compiled/:
 # only to see that they compile, in a tenth of the time.
 NV = $(NVCC) -DFERRY_INSIDE -O2 -std=c++17 -Xfatbin -compress-all -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-fno-rtti $(INSIDE)
@@ -309,6 +314,17 @@ $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle
 $(B)/tests/oracle: $(ORACLE) $(B)/libferry.a
 	echo '  ld   $@'
 	$(CC) $(SAN) $(ORACLE) -L$(B) $(BESIDE) -lferry -lcjson $(CORE_LIBS) -o $@
+# Three programs that run every kernel under the race checker; its kernels come before the library's own.
+WATCHED = $(patsubst kernels/%.cu,$(B)/racecheck/%.o,$(wildcard kernels/*.cu))
+WATCHING = $(addprefix $(B)/racecheck/,oracle ops rest)
+$(B)/racecheck/oracle: $(ORACLE)
+$(B)/racecheck/ops: tests/gpu/ops.c
+$(B)/racecheck/rest: tests/racecheck.c
+$(WATCHING): $(WATCHED) $(B)/libferry.a
+	echo '  ld   $@'
+	$(CC) $(CFLAGS) $(INSIDE) $(filter %.c %.o,$^) -L$(B) -lferry -lcjson $(CORE_LIBS) -o $@
+kernel-races: $(WATCHING) ## run every kernel under a race checker; no card is needed
+	tests/kernel_races $(WATCHING)
 # Runs scenarios for the caching allocator, without a card.
 $(B)/tests/allocator: $(B)/tests/allocator.o $(B)/libferry.a
 	echo '  ld   $@'
@@ -435,6 +451,8 @@ uninstall: ## remove what make install installed
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry $(TO)/share/doc/ferry $(TO)/include/ferry-grade
 	rm -f $(TO)/bin/ferry $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
+for-racecheck: # how kernels are compiled for it
+	echo $(FOR_RACECHECK)
 core-libs: # what a program links beside libferry.a
 	echo $(CORE_LIBS) -Wl,-rpath,$(abspath $(B))
 clean: ## delete the build folder
@@ -443,7 +461,7 @@ help: ## print this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 .PHONY: all tests prove-lessons run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-page bench-peers golden docs deps \
-  fmt install gradescope uninstall core-libs clean help fmt-check gpu-check real-compiles
+  fmt install gradescope uninstall for-racecheck core-libs clean help fmt-check gpu-check kernel-races real-compiles
 .PRECIOUS: $(B)/%.o $(B)/%.S # kept, though a rule makes them on the way; .SECONDARY would hide that a header is gone
 # What an older build depended on may have moved since: it is then out of date, and not an error (-MP says so of headers).
 viewer/%.c tests/%.c: ;

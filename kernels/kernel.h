@@ -87,8 +87,20 @@ extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*bo
 
 extern __thread unsigned fy_simt_threads, fy_simt_started; /* of the running block */
 
+/* The loop over a block's threads is no part of the kernel: the race checker is not to hear of it (racecheck.cc). */
+#ifdef FERRY_RACECHECK
+#include "racecheck.h"
+#define UNWATCHED __attribute__((no_sanitize("thread")))
+#define KERNEL_NAME(name) fy_racecheck_name(__PRETTY_FUNCTION__)
+template <typename T> inline const void *pointer_of(T *p) { return (const void *)p; }
+template <typename T> inline const void *pointer_of(const T &) { return NULL; }
+#else
+#define UNWATCHED
+#define KERNEL_NAME(name) name
+#endif
+
 /* Makes the block's next thread the running one, x fastest, then y, then z; false: all have started. */
-inline bool fy_simt_start()
+UNWATCHED inline bool fy_simt_start()
 {
     unsigned n = fy_simt_started, width = blockDim.x;
     if (n == fy_simt_threads) return false;
@@ -107,15 +119,19 @@ template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
     dim3 grid, block;
 
     /* The arguments are copies: what no other function can reach stays in registers over a thread's calls. */
-    template <typename... V> static void run_threads(V... arguments)
+    template <typename... V> UNWATCHED static void run_threads(V... arguments)
     {
         while (fy_simt_start()) kernel(arguments...);
     }
 
     void operator()(P... arguments) const
     {
-        auto threads = [&] { run_threads<std::decay_t<P>...>(arguments...); };
-        fy_simt_run(name, grid, block, [](void *f) { (*(decltype(threads) *)f)(); }, &threads);
+        auto threads = [&]() UNWATCHED { run_threads<std::decay_t<P>...>(arguments...); };
+#ifdef FERRY_RACECHECK
+        const void *pointers[] = {pointer_of(arguments)...};
+        fy_racecheck_arguments(pointers, sizeof...(P));
+#endif
+        fy_simt_run(KERNEL_NAME(name), grid, block, [](void *f) UNWATCHED { (*(decltype(threads) *)f)(); }, &threads);
     }
 };
 

@@ -7,6 +7,8 @@
  * next thread starts on another fiber; when all are parked, each continues to the next barrier. A barrier that some
  * threads of the block never reach is reported as a fault.
  *
+ * If the race checker is linked (racecheck.h), it is told of launches, blocks and barriers; blocks then run in order.
+ *
  * Called by the launchers through kernel.h. Each CPU thread has its own machine and its own __shared__ memory. Fibers
  * are switched by fifteen instructions on x86-64, and by swapcontext elsewhere. */
 #if defined(__x86_64__) && !defined(FERRY_NO_FIBER_ASM)
@@ -24,6 +26,7 @@
 #include <ucontext.h>
 
 #include "kernel.h"
+#include "racecheck.h"
 extern "C" {
 #include "thread_pool.h"
 }
@@ -50,6 +53,7 @@ extern "C" {
 __thread fy_simt_place fy_simt_at;
 __thread unsigned fy_simt_threads, fy_simt_started;
 __thread bool fy_simt_dry;
+const fy_simt_watch *fy_simt_watching;
 
 namespace {
 
@@ -271,6 +275,7 @@ bool run_block(const char *kernel)
     const fiber *first = NULL;
     fy_simt_started = 0;
     fy_simt_at.thread = dim3(0, 0, 0);
+    if (fy_simt_watching) fy_simt_watching->block();
     while (fy_simt_started < fy_simt_threads) {
         fiber *f = fiber_number(used);
         if (!f) {
@@ -282,6 +287,7 @@ bool run_block(const char *kernel)
     }
     while ((n = waiting(used, &first)) > 0) {
         if (!all_at_one_barrier(kernel, used, n, first)) return false;
+        if (fy_simt_watching) fy_simt_watching->barrier();
         for (unsigned i = 0; i < used; i++)
             if (mine->fibers[i]->parked) resume(mine->fibers[i]);
     }
@@ -324,6 +330,7 @@ void run_later_blocks(int64_t from, int64_t to, void *of) { run_blocks(from + 1,
 void share_blocks(launch *l, int64_t blocks)
 {
     if (blocks == 0) return;
+    if (fy_simt_watching) return run_blocks(0, blocks, l);
     timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
     run_blocks(0, 1, l);
@@ -367,8 +374,16 @@ extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*bo
         return;
     }
     launch l = {kernel, grid, block, body, arguments, PTHREAD_MUTEX_INITIALIZER, INT64_MAX, ""};
+    if (fy_simt_watching) fy_simt_watching->begin(kernel, (const void *)body);
     share_blocks(&l, (int64_t)grid.x * grid.y * grid.z);
+    if (fy_simt_watching) fy_simt_watching->end();
     if (l.faulty < INT64_MAX) set_fault("%s", l.fault);
+}
+
+bool fy_simt_on_stack(const void *p)
+{
+    const char *stack = mine->running->stack;
+    return stack && (const char *)p >= stack && (const char *)p < stack + STACK_BYTES;
 }
 
 extern "C" void fy_sim_dry_run(bool on) { fy_simt_dry = on; }
