@@ -81,6 +81,20 @@ extern __thread bool fy_simt_dry; /* launchers set their outputs and run no kern
 #undef assert
 #define assert(fact) ((fact) ? (void)0 : fy_simt_assert(#fact, __FILE__, __LINE__))
 
+/* CUDA's product and sum that no compiler joins to a multiply-add, which rounds once: not even where g++ may. */
+inline float __fmul_rn(float a, float b)
+{
+    volatile float product = a * b;
+    return product;
+}
+inline double __dmul_rn(double a, double b)
+{
+    volatile double product = a * b;
+    return product;
+}
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+
 extern "C" void fy_simt_barrier(const char *file, int line);
 extern "C" void fy_simt_assert(const char *fact, const char *file, int line); /* ends the thread, and the kernel */
 extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);

@@ -16,6 +16,16 @@ LAUNCHER(fill)
 
 /* ---- one number after another ---------------------------------------------------------------------- */
 
+/* a + b * c, rounded twice, as on the host; nvcc would round once. */
+__device__ inline float plus_product(float a, float b, float c)
+{
+    return __fadd_rn(a, __fmul_rn(b, c));
+}
+__device__ inline double plus_product(double a, double b, double c)
+{
+    return __dadd_rn(a, __dmul_rn(b, c));
+}
+
 /* A real number as an element; truncated for integers. */
 __device__ inline void put_real(fy_half *to, double x)
 {
@@ -34,7 +44,7 @@ template <typename T> __device__ inline void put_real(T *to, double x)
 template <typename T> __global__ void arange_reals(double start, double step, T *out, fy_layout_arg lo)
 {
     int64_t i = thread_number();
-    if (i < lo.numel) put_real(&out[at(lo, i)], start + (double)i * step);
+    if (i < lo.numel) put_real(&out[at(lo, i)], plus_product(start, (double)i, step));
 }
 
 /* i * step may wrap around; the sum is in range. */
@@ -71,8 +81,7 @@ template <typename T, typename W, int lanes> __global__ void linspace(W start, W
     if (i >= n) return;
     int64_t first = i < in_vectors ? i / lanes * lanes : i;
     W base = first < n / 2 ? fused(step, (W)first, start) : fused(-step, (W)(n - 1 - first), end);
-    W more = step * (W)(i - first);
-    put_real(&out[at(lo, i)], base + more);
+    put_real(&out[at(lo, i)], plus_product(base, step, (W)(i - first)));
 }
 
 /* The type of the step: double for integers; for floats the type that they are computed in. */
