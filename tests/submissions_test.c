@@ -9,13 +9,16 @@
 #include <cmocka.h>
 #include <sched.h>
 #include <signal.h>
+#include <linux/capability.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "class_folder.h"
 #include "class_rows.h"
+#include "hidden.h"
 #include "scratch.h"
 
 /* What would have been taken for a failure of the machine: the table would never be complete. */
@@ -141,23 +144,133 @@ static void what_a_killed_run_left_is_removed_later(void **state)
     assert_int_equal(entries_of(scratch), 0);
 }
 
+/* grade-class of the folder by a process that may mount nothing, as in most containers: status and output. */
+static char *grade_without_mounts(const char *arguments)
+{
+    char command[PATH_ROOM * 3], out[PATH_ROOM], *printed;
+    int status;
+    snprintf(out, sizeof out, "%s/printed", learner_folder);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0);
+        snprintf(command, sizeof command, "grade-class %s %s", folder, arguments);
+        _exit(run_ferry(command, &printed) != 0 || !file_write(out, printed, strlen(printed)));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    return file_read(out, NULL);
+}
+
 /* Seen as the users see it that submissions run as. */
-static void an_open_class_is_told_with_the_fix(void **state)
+static void what_is_open_is_told_with_the_fix(void **state)
 {
     (void)state;
     new_class("open");
     hand_in("ada", ONE, "solution.c");
-    char out[PATH_ROOM + 64], *printed, command[PATH_ROOM * 3], part[PATH_ROOM + 64];
+    char out[PATH_ROOM + 64], part[PATH_ROOM + 128], *printed;
     assert_int_equal(chmod(learner_folder, 0711), 0);
     assert_int_equal(chmod(folder, 0755), 0);
     snprintf(out, sizeof out, "--csv %s/open.csv", learner_folder);
-    snprintf(part, sizeof part, "chmod 700 %s\n", folder);
-    expect(out, 0, geteuid() == 0 ? part : "so it can read and change what you can");
-    snprintf(command, sizeof command, "grade-class %s %s", folder, out);
-    assert_int_equal(chmod(folder, 0700), 0);
-    assert_int_equal(run_ferry(command, &printed), 0);
-    assert_null(strstr(printed, "chmod 700"));
+    if (geteuid() != 0) {
+        expect(out, 0, "so it can read and change what you can, solutions and others' files too");
+        return;
+    }
+    printed = grade_without_mounts(out);
+    snprintf(part, sizeof part,
+             "open: programs that are graded can read the files of others in %s; close it: chmod 700", folder);
+    if (!strstr(printed, part)) fail_msg("'%s' wanted in %s", part, printed);
     free(printed);
+    assert_int_equal(chmod(folder, 0700), 0);
+    printed = grade_without_mounts(out);
+    assert_null(strstr(printed, "the files of others in"));
+    free(printed);
+}
+
+/* As far as the modes allow it; the checkout of this test may lie where other users cannot go. */
+static const char spy[] = "#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void)\n{\n"
+                          "    static const char *const files[] = {\"%s\", \"%s/bob/" ONE ".c\", \"%s\"};\n"
+                          "    for (int i = 0; i < 3; i++)\n        if (access(files[i], R_OK) == 0) return 10 + i;\n"
+                          "    return 7;\n}\n";
+
+static void a_submission_sees_no_solution_and_no_others_file(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) skip(); /* it runs as the caller */
+    const char *const hidden[] = {"/tmp", NULL};
+    pid_t pid = fork();
+    int status;
+    if (pid == 0) _exit(hide_folders(hidden) ? 0 : 77);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (status != 0) skip(); /* no right to mount */
+    char own[PATH_ROOM], text[PATH_ROOM * 4], out[PATH_ROOM + 128];
+    snprintf(own, sizeof own, "%s/course/" ONE "/solution.c", learner_folder);
+    snprintf(text, sizeof text, "cp -r lessons %s/course && chmod -R a+rX %s/course", learner_folder, learner_folder);
+    assert_int_equal(system(text), 0);
+    new_class("spied");
+    char *solution = realpath("lessons/" ONE "/solution.c", NULL);
+    snprintf(text, sizeof text, spy, solution, folder, own);
+    free(solution);
+    hand_in("ada", ONE, text);
+    hand_in("bob", ONE, "solution.c");
+    assert_int_equal(chmod(learner_folder, 0711), 0);
+    snprintf(text, sizeof text, "chmod -R a+rX %s", folder);
+    assert_int_equal(system(text), 0);
+    snprintf(out, sizeof out, "--lessons %s/course --csv %s/spied.csv", learner_folder, learner_folder);
+    expect(out, 0, "closed: programs that are graded see neither the solutions nor the files of others\n");
+    char *rows = table("spied.csv");
+    if (!strstr(rows, "the program ended with exit status 7")) fail_msg("%s", rows);
+    free(rows);
+}
+
+/* The library and its headers are copied to where submissions are built. */
+static void a_ferry_that_others_cannot_enter_grades_them(void **state)
+{
+    (void)state;
+    char command[PATH_ROOM * 4], ferry[sizeof ferry_command], *built = realpath(ferry_command, NULL), *printed;
+    assert_non_null(built);
+    *strrchr(built, '/') = '\0';
+    snprintf(command, sizeof command,
+             "d=%s/closed; mkdir -p $d/f/build && chmod 700 $d && cp -r lessons lib $d/f && cp %s/ferry %s/libferry.a "
+             "$d/f/build && cp -r %s/include $d/f/build",
+             learner_folder, built, built, built);
+    free(built);
+    assert_int_equal(system(command), 0);
+    new_class("behind");
+    hand_in("ada", ONE, "solution.c");
+    memcpy(ferry, ferry_command, sizeof ferry);
+    snprintf(command, sizeof command, "%s/closed/f", learner_folder);
+    setenv("FERRY_HOME", command, 1);
+    snprintf(ferry_command, sizeof ferry_command, "%s/closed/f/build/ferry", learner_folder);
+    snprintf(command, sizeof command, "grade-class %s --csv %s/behind.csv", folder, learner_folder);
+    int status = run_ferry(command, &printed);
+    memcpy(ferry_command, ferry, sizeof ferry);
+    setenv("FERRY_HOME", ".", 1);
+    if (status != 0 || !strstr(printed, "1 submissions graded, 1 passed")) fail_msg("status %d: %s", status, printed);
+    free(printed);
+}
+
+static void a_place_that_others_cannot_enter_is_refused_by_name(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) skip(); /* they run as the caller */
+    char closed[PATH_ROOM], scratch[PATH_ROOM + 16], out[PATH_ROOM + 64], part[PATH_ROOM + 128];
+    snprintf(closed, sizeof closed, "%s/nobody", learner_folder);
+    snprintf(scratch, sizeof scratch, "%s/tmp", closed);
+    assert_true(folder_make(scratch));
+    assert_int_equal(chmod(learner_folder, 0711), 0);
+    assert_int_equal(chmod(closed, 0700), 0);
+    new_class("nowhere");
+    hand_in("ada", ONE, "solution.c");
+    setenv("TMPDIR", scratch, 1);
+    snprintf(out, sizeof out, "--csv %s/nowhere.csv", learner_folder);
+    snprintf(part, sizeof part, "cannot enter %s (its mode is 0700); set TMPDIR to a folder that all may enter",
+             closed);
+    expect(out, 1, part);
+    unsetenv("TMPDIR");
+    char *rows = table("nowhere.csv");
+    assert_null(strstr(rows, "\nada,")); /* nobody gets 0 points for it */
+    free(rows);
+    assert_int_equal(entries_of(scratch), 0);
 }
 
 /* A name that is no text has one form everywhere, and two of them stay two. */
@@ -259,7 +372,10 @@ int main(void)
         cmocka_unit_test(who_fills_the_disk_takes_nobodys_points),
         cmocka_unit_test(submissions_get_a_bare_environment_and_a_folder),
         cmocka_unit_test(what_a_killed_run_left_is_removed_later),
-        cmocka_unit_test(an_open_class_is_told_with_the_fix),
+        cmocka_unit_test(what_is_open_is_told_with_the_fix),
+        cmocka_unit_test(a_submission_sees_no_solution_and_no_others_file),
+        cmocka_unit_test(a_ferry_that_others_cannot_enter_grades_them),
+        cmocka_unit_test(a_place_that_others_cannot_enter_is_refused_by_name),
         cmocka_unit_test(odd_names_are_graded_once_and_told_apart),
         cmocka_unit_test(formulas_in_a_table_are_text),
         cmocka_unit_test(what_is_not_graded_is_named),

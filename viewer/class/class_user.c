@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hidden.h"
 #include "memory.h"
 
 /* For transient users, by systemd's rules: no account gets one of these. */
@@ -61,20 +63,58 @@ static class_access access_here(char *const *files, int count)
     return most;
 }
 
-class_access class_users_access(const class_users *u, const char *const *files, int count)
+static bool turn_into(const class_users *u)
 {
-    int status = 0;
+    return setgroups(0, NULL) == 0 && setresgid(u->first, u->first, u->first) == 0 &&
+           setresuid(u->first, u->first, u->first) == 0;
+}
+
+/* The status with which a process ended; -1: a signal ended it, or there is none. */
+static int status_of(pid_t pid)
+{
+    int status = -1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+class_access class_users_access(const class_users *u, const char *const *hidden, const char *const *files, int count)
+{
     if (!u->first) return CLASS_WRITABLE;
     char **absolute = memory_zeroed((size_t)count + 1, sizeof *absolute, "the submissions");
     for (int i = 0; i < count; i++) absolute[i] = files[i] ? realpath(files[i], NULL) : NULL;
     pid_t pid = fork();
     if (pid == 0) {
-        bool other = setgroups(0, NULL) == 0 && setresgid(u->first, u->first, u->first) == 0 &&
-                     setresuid(u->first, u->first, u->first) == 0;
-        _exit(other ? (int)access_here(absolute, count) : CLASS_CLOSED);
+        if (hidden && !hide_folders(hidden)) _exit(CLASS_READABLE);
+        _exit(turn_into(u) ? (int)access_here(absolute, count) : CLASS_CLOSED); /* who cannot become it runs nothing */
     }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    const int status = status_of(pid);
     for (int i = 0; i < count; i++) free(absolute[i]);
     free(absolute);
-    return pid > 0 && WIFEXITED(status) ? (class_access)WEXITSTATUS(status) : CLASS_CLOSED;
+    return status < 0 ? CLASS_CLOSED : (class_access)status;
+}
+
+bool class_users_can_hide(const char *const *folders)
+{
+    pid_t pid = fork();
+    if (pid == 0) _exit(hide_folders(folders) ? 0 : 1);
+    return status_of(pid) == 0;
+}
+
+bool class_users_enter(const class_users *u, const char *folder, char closed[PATH_ROOM])
+{
+    char *path = realpath(folder, NULL);
+    int n = 0;
+    for (char *slash = path; slash; slash = strchr(slash + 1, '/')) n++; /* folders, "/" and the last one apart */
+    for (int i = 1; path && i <= n && n < 100; i++) {
+        char *end = path;
+        for (int k = 0; k < i && end; k++) end = strchr(end + 1, '/');
+        snprintf(closed, PATH_ROOM, "%.*s", end ? (int)(end - path) : PATH_ROOM - 1, path);
+        pid_t pid = fork();
+        if (pid == 0) _exit(turn_into(u) && access(closed, X_OK) == 0 ? 0 : 1);
+        if (status_of(pid) != 1) continue;
+        free(path);
+        return false;
+    }
+    free(path);
+    return true;
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "paths.h"
+
 enum { MOST_JOBS = 64 }; /* submissions at once */
 
 typedef struct class_users {
@@ -18,8 +20,12 @@ unsigned class_user(const class_users *u, int job);
 
 typedef enum class_access { CLASS_CLOSED, CLASS_READABLE, CLASS_WRITABLE } class_access;
 
-/* What these users may do with any of the files or their folders, which is the most that one may. For the caller's own
- * programs CLASS_WRITABLE. */
-class_access class_users_access(const class_users *u, const char *const *files, int count);
+/* What these users may do with any of the files or their folders, which is the most that one may, where `hidden`
+ * (child.h) is hidden from them. For the caller's own programs CLASS_WRITABLE. */
+class_access class_users_access(const class_users *u, const char *const *hidden, const char *const *files, int count);
+/* Can folders be hidden from a program here? */
+bool class_users_can_hide(const char *const *folders);
+/* Can they enter the folder? false: `closed` is the first of those above it, or itself, that they cannot enter. */
+bool class_users_enter(const class_users *u, const char *folder, char closed[PATH_ROOM]);
 
 #endif

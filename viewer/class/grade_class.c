@@ -20,6 +20,7 @@
 
 #include "alike.h"
 #include "class_lock.h"
+#include "class_place.h"
 #include "memory.h"
 #include "scratch.h"
 #include "stale_rows.h"
@@ -83,6 +84,7 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     size_t size;
     *h = *o->home;
     h->made_apart = false;
+    if (class_user(&o->users, o->job)) class_place_use(o->scratch, h);
     snprintf(h->beside, sizeof h->beside, "%s", folder);
     snprintf(h->my, sizeof h->my, "%.2900s/my", folder);
     snprintf(h->made, sizeof h->made, "%.2900s/made", folder);
@@ -133,6 +135,7 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
                        .second_seed = student_seed(&o->secret, s->student, s->lesson->id, 2),
                        .limits = {.seconds = o->seconds},
                        .temporary = temporary,
+                       .hidden = o->hidden,
                        .as_user = class_user(&o->users, o->job),
                        .stop_fd = -1};
     snprintf(folder, sizeof folder, "%.2900s/%d", o->scratch, o->job);
@@ -348,13 +351,9 @@ bool grade_class(const class_options *o, const submissions *all, class_rows *don
             left[count + alone] = i;
             last ? alone++ : count++;
         }
-    int held = scratch_make(scratch);
-    bool ok = held >= 0;
-    if (!ok)
-        snprintf(err, room, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
-                 strerror(errno));
+    int held = class_place_make(&o->users, o->home, scratch, err, room);
     catch_endings();
-    ok = ok && grade_rest(&how, all, left, count, alone, done, err, room);
+    bool ok = held >= 0 && grade_rest(&how, all, left, count, alone, done, err, room);
     if (held >= 0) scratch_remove(scratch, held);
     free(left);
     return ok;
@@ -367,7 +366,8 @@ void class_protections(const class_options *o, char *out, size_t room)
     child_limits l = child_default_limits();
     double seconds = o->seconds > 0 ? o->seconds : l.seconds;
     const char *user =
-        !o->users.first  ? "as you: only root can run them as other users, so it can read and change what you can"
+        !o->users.first  ? "as you: only root can run them as other users, so it can read and change what you can, "
+                           "solutions and others' files too"
         : o->users.apart ? "as a user of its own, who cannot gain rights or reach the run of another submission"
                          : "as another user (nobody), who cannot gain rights; those that run at once share it";
     const char *network = o->users.first && child_can_unplug() ? "without network" : "with network";
@@ -375,15 +375,35 @@ void class_protections(const class_options *o, char *out, size_t room)
              l.processes, user, network);
 }
 
-void class_openness(const class_options *o, const submissions *all, const char *folder, char *out, size_t room)
+/* "open: programs ... read WHAT in FOLDER; close it: chmod 700 FOLDER" */
+static size_t say_access(class_access is, const char *what, const char *folder, char *out, size_t room)
 {
-    const char **files = memory_zeroed((size_t)all->count + 1, sizeof *files, "the submissions");
-    for (int i = 0; i < all->count; i++) files[i] = all->list[i].path ? all->list[i].path : all->list[i].sheet;
-    class_access is = o->users.first ? class_users_access(&o->users, files, all->count) : CLASS_CLOSED;
+    if (is == CLASS_CLOSED) return 0;
+    int n = snprintf(out, room, "open: programs that are graded can read%s %s in %.900s; close it: chmod 700 %.900s\n",
+                     is == CLASS_WRITABLE ? " and change" : "", what, folder, folder);
+    return n > 0 && (size_t)n < room ? (size_t)n : 0;
+}
+
+void class_openness(const class_options *o, const catalogue *lessons, const submissions *all, const char *folder,
+                    char *out, size_t room)
+{
+    int count = all->count > lessons->count ? all->count : lessons->count;
+    const char **files = memory_zeroed((size_t)count + 1, sizeof *files, "the submissions");
+    char(*solutions)[PATH_ROOM + 80] = memory_zeroed((size_t)lessons->count + 1, sizeof *solutions, "the lessons");
     *out = '\0';
-    if (is != CLASS_CLOSED)
-        snprintf(out, room,
-                 "open: programs that are graded can read%s the files of others in %.900s; close it: chmod 700 %.900s",
-                 is == CLASS_WRITABLE ? " and change" : "", folder, folder);
+    if (o->users.first) {
+        for (int i = 0; i < all->count; i++) files[i] = all->list[i].path ? all->list[i].path : all->list[i].sheet;
+        size_t n = say_access(class_users_access(&o->users, o->hidden, files, all->count), "the files of others",
+                              folder, out, room);
+        for (int i = 0; i < lessons->count; i++) {
+            snprintf(solutions[i], sizeof *solutions, "%s/%.63s/solution.c", o->home->lessons, lessons->lessons[i].id);
+            files[i] = solutions[i];
+        }
+        n += say_access(class_users_access(&o->users, o->hidden, files, lessons->count), "the solutions",
+                        o->home->lessons, out + n, room - n);
+        if (!n)
+            snprintf(out, room, "closed: programs that are graded see neither the solutions nor the files of others\n");
+    }
+    free(solutions);
     free(files);
 }

@@ -15,16 +15,19 @@ typedef struct class_options {
     double seconds; /* wall time of a program; 0: the default */
     int jobs;       /* submissions at once; 0: as many as there are processors */
     class_users users;
-    int job;             /* which of those at once this is, from 0 on */
-    const char *csv;     /* where rows are appended as they come */
-    int lock;            /* class_lock's: where is noted which are begun */
-    const char *scratch; /* folder in which submissions are built */
+    const char *const *hidden; /* folders that submissions do not see; NULL: none */
+    int job;                   /* which of those at once this is, from 0 on */
+    const char *csv;           /* where rows are appended as they come */
+    int lock;                  /* class_lock's: where is noted which are begun */
+    const char *scratch;       /* folder in which submissions are built */
 } class_options;
 
 /* "10 s, 2048 MiB, 64 processes; each as a user of its own; without network": what holds a submission here. */
 void class_protections(const class_options *o, char *out, size_t room);
-/* What programs can do with the others' files in this folder, and how to prevent it; "": nothing. */
-void class_openness(const class_options *o, const submissions *all, const char *folder, char *out, size_t room);
+/* Can programs read the solutions of these lessons, and the others' files in this folder? In lines, with what prevents
+ * it. */
+void class_openness(const class_options *o, const catalogue *lessons, const submissions *all, const char *folder,
+                    char *out, size_t room);
 
 /* Grades those that `done` does not have; each submission's rows are appended to the CSV file when it is graded. A
  * submission that brings its process down gets the row of an error, and the rest goes on. One that was begun when an

@@ -9,6 +9,7 @@
 
 #include "alike.h"
 #include "class_lock.h"
+#include "class_place.h"
 #include "class_summary.h"
 #include "command.h"
 #include "grade_class.h"
@@ -156,15 +157,15 @@ static void print_begun(const class_rows *rows, const submissions *all)
 
 static bool grade(class_options *how, const catalogue *lessons, submissions *all, const options *o)
 {
-    char err[PATH_ROOM + 256] = "", words[2048];
+    char err[PATH_ROOM + 256] = "", words[4096];
     class_rows rows = {0};
     int lock = how->lock = class_lock(how->csv, err, sizeof err);
     bool ok = lock >= 0 && class_rows_read(&rows, how->csv, err, sizeof err);
     if (ok) class_lock_read(how->csv, all);
     class_protections(how, words, sizeof words);
     printf("%s\n", words);
-    class_openness(how, all, o->word[0], words, sizeof words);
-    if (*words) printf("%s\n", words);
+    class_openness(how, lessons, all, o->word[0], words, sizeof words);
+    printf("%s", words);
     if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);
     if (ok) print_begun(&rows, all);
     if (ok) stale_rows_print(stdout, how, &rows, all);
@@ -196,11 +197,13 @@ static bool grade_folder(const lesson_env *s, const options *o, int part, int pa
 {
     char err[PATH_ROOM + 256];
     submissions all;
+    class_hidden hidden;
     class_options how = {.home = &s->home,
                          .seconds = o->seconds,
                          .jobs = o->jobs,
                          .users = class_users_find(),
                          .csv = o->csv ? o->csv : "class.csv"};
+    how.hidden = class_hide(&hidden, &how.users, &s->home, o->word[0]);
     how.points = points_open(&s->home, &s->catalogue, o->points, err, sizeof err);
     bool ok = how.points && build_checks(s, err, sizeof err) &&
               class_secret_open(&how.secret, o->secret, err, sizeof err) &&

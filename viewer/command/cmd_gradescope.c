@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class_place.h"
 #include "command.h"
 #include "gradescope.h"
 #include "memory.h"
@@ -80,6 +81,8 @@ int grade_for_gradescope(const lesson_env *s, const command *c, const options *o
     gradescope g;
     int status = NOT_PASSED, held = -1;
     class_options how = {.home = &s->home, .seconds = o->seconds, .users = class_users_find(), .scratch = scratch};
+    class_hidden hidden;
+    how.hidden = class_hide(&hidden, &how.users, &s->home, s->home.my);
     how.points = points_open(&s->home, &s->catalogue, o->points, err, sizeof err);
     gradescope_open(&g);
     class_protections(&how, err, sizeof err);
@@ -87,9 +90,7 @@ int grade_for_gradescope(const lesson_env *s, const command *c, const options *o
     *err = '\0';
     if (o->secret && !o->student) snprintf(err, sizeof err, "--secret %s needs --student NAME", o->secret);
     else if (how.points) class_secret_open(&how.secret, o->secret, err, sizeof err);
-    if (!*err && (held = scratch_make(scratch)) < 0)
-        snprintf(err, sizeof err, "cannot make the folder %s: %s; free disk space there, or set TMPDIR", scratch,
-                 strerror(errno));
+    if (!*err) held = class_place_make(&how.users, how.home, scratch, err, sizeof err);
     if (!*err && !grade_all_named(&g, &how, s, c, o, err, sizeof err)) status = USAGE_ERROR;
     else if (!*err) status = FINE;
     if (held >= 0) scratch_remove(scratch, held);

@@ -276,6 +276,7 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
                          .log_fd = -1,
                          .stop_fd = o->stop_fd,
                          .temporary = o->temporary,
+                         .hidden = o->hidden,
                          .as_user = o->as_user,
                          .limits = o->limits};
     child_result r;

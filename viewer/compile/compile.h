@@ -8,12 +8,13 @@
 
 typedef struct compile_options {
     const home *home;
-    const char *name;      /* the file relative to home->beside, "my/01-where-am-i.c" */
-    const char *program;   /* path of the executable to make */
-    int stop_fd;           /* see child.h; -1: none */
-    unsigned as_user;      /* see child.h; 0: the caller */
-    const char *temporary; /* see child.h; NULL: the caller's */
-    child_limits limits;   /* of the compiler; seconds 0: 60 */
+    const char *name;          /* the file relative to home->beside, "my/01-where-am-i.c" */
+    const char *program;       /* path of the executable to make */
+    int stop_fd;               /* see child.h; -1: none */
+    const char *const *hidden; /* see child.h; NULL: none */
+    unsigned as_user;          /* see child.h; 0: the caller */
+    const char *temporary;     /* see child.h; NULL: the caller's */
+    child_limits limits;       /* of the compiler; seconds 0: 60 */
 } compile_options;
 
 typedef enum compile_end {

@@ -60,6 +60,7 @@ static bool compiles(const run_options *o, const char *program, outcome *out)
                          .name = out->file,
                          .program = program,
                          .stop_fd = o->stop_fd,
+                         .hidden = o->hidden,
                          .as_user = o->as_user,
                          .temporary = o->temporary};
     report_stage(o, RUN_COMPILING, -1);
@@ -129,6 +130,7 @@ static bool start(const run_options *o, const char *program, attempt *a)
                        .log_fd = a->log_fd,
                        .stop_fd = o->stop_fd,
                        .or_stop_fd = a->stop_fd,
+                       .hidden = o->hidden,
                        .as_user = o->as_user,
                        .limits = o->limits};
     return child_run(&c, &a->child, a->message, sizeof a->message) ||
@@ -293,7 +295,8 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
     } else if (j->spoiled) {
         out->end = RUN_FAILED;
         out->line = -1;
-        SET(message, "the event log of this run was cut off or overwritten while the program ran, so there is nothing to grade");
+        SET(message,
+            "the event log of this run was cut off or overwritten while the program ran, so there is nothing to grade");
         SET(hint,
             "only use file descriptors that the program opened itself: a loop over all of them also reaches the log");
     } else if (j->judged) {

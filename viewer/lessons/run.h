@@ -29,6 +29,7 @@ typedef struct run_options {
     bool is_built;              /* by an earlier run of the same file: it is not compiled again */
     uint64_t seed, second_seed; /* of both runs; the second 0: a random one */
     const char *temporary;      /* of compiler and program, see child.h; NULL: the caller's */
+    const char *const *hidden;  /* from compiler and program, see child.h; NULL: none */
     unsigned as_user;           /* compiles and runs as another user, see child.h; 0: no */
     child_limits limits;        /* 0: the defaults */
     int stop_fd;                /* cancels the run, see child.h; -1: none */

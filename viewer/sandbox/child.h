@@ -21,15 +21,16 @@ typedef struct child_limits {
 child_limits child_default_limits(void);
 
 typedef struct child_options {
-    const char *const *argv; /* argv[0] is a path, or looked up in PATH */
-    const char *folder;      /* working directory; NULL: the caller's */
-    const char *const *env;  /* "NAME=value" ..., added to the caller's without its FERRY_*; may be NULL */
-    const char *temporary;   /* its TMPDIR and HOME; of the caller's environment it then gets no more than a compiler
-                                and Ferry need (names_needed); NULL: all of the caller's */
-    int log_fd;              /* inherited under the same number, passed as FERRY_LOG_FD; -1: none */
-    int stop_fd;             /* the program is stopped when this is readable or hung up; -1: none */
-    int or_stop_fd;          /* or when this is; 0 or -1: none */
-    unsigned as_user;        /* root alone: the program runs with this uid and gid, without network; 0: as the caller */
+    const char *const *argv;   /* argv[0] is a path, or looked up in PATH */
+    const char *folder;        /* working directory; NULL: the caller's */
+    const char *const *env;    /* "NAME=value" ..., added to the caller's without its FERRY_*; may be NULL */
+    const char *temporary;     /* its TMPDIR and HOME; of the caller's environment it then gets no more than a compiler
+                                  and Ferry need (names_needed); NULL: all of the caller's */
+    int log_fd;                /* inherited under the same number, passed as FERRY_LOG_FD; -1: none */
+    int stop_fd;               /* the program is stopped when this is readable or hung up; -1: none */
+    int or_stop_fd;            /* or when this is; 0 or -1: none */
+    const char *const *hidden; /* with as_user: folders that are empty for it, NULL-terminated; NULL: none */
+    unsigned as_user; /* root alone: the program runs with this uid and gid, without network; 0: as the caller */
     child_limits limits;
 } child_options;
 

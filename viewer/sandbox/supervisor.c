@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "descriptors.h"
+#include "hidden.h"
 
 /* A sanitizer maps terabytes of shadow memory. Programs are built with the same sanitizer as this file. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -120,7 +121,7 @@ static void exec_program(const child_options *o, char *const *envp, child_report
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
     keep_out_of_others();
-    bool may_run = !o->as_user || become(o->as_user);
+    bool may_run = !o->as_user || ((!o->hidden || hide_folders(o->hidden)) && become(o->as_user));
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user would undo it */
     if (getppid() == 1) _exit(127);   /* the supervisor ended before prctl */
     dup2(nothing, 0), dup2(output, 1), dup2(output, 2);
