@@ -2,7 +2,8 @@
  *
  * Work in one stream runs in issue order. Different streams, and the host, are not ordered except by an event, a wait,
  * or a query that returned true. Every card has a default stream, which is initially current; the current stream is
- * per thread and per card, and work runs in the current stream of its card. Two accesses to the same bytes that nothing
+ * per thread and per card, and work runs in the current stream of its card. A copy between cards runs in the source's
+ * current stream, after the work of the destination's current stream, whose later work waits for it. Two accesses to the same bytes that nothing
  * orders, and of which one writes, are a data race: the log reports it, and on the simulated card the values become NaN
  * or another marker.
  *

@@ -227,9 +227,9 @@ static void a_copy_that_was_waited_for_knows_its_times(void **state)
 
 static void a_copy_between_cards_is_in_order_in_both(void **state)
 {
-    fy_copy_work c = {.bytes = 4, .dir = FY_WORD_p2p, .stream = 1};
+    fy_copy_work c = {.bytes = 4, .dir = FY_WORD_p2p, .stream = 1, .to_stream = 2};
     (void)state;
-    use_stream(&fake_card0, 1), use_stream(&fake_card1, 1);
+    use_stream(&fake_card0, 1), use_stream(&fake_card1, 2);
     char *from = alloc_block(&fake_card0, 4), *to = alloc_block(&fake_card1, 4);
     memcpy(from, "abc", 4);
     c.src = from, c.dst = to;

@@ -80,11 +80,11 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
     G(drop, "\"tensor\":2,\"why\":\"scope\"", .tensor = 2, .why = FY_WORD_scope) \
     G(copy, "\"id\":9,\"src\":{\"tensor\":1,\"storage\":1,\"device\":\"cpu\",\"mem\":\"pageable\",\"addr\":\"0x40\"," \
       "\"version\":2},\"dst\":{\"tensor\":2,\"storage\":3,\"device\":\"cuda:0\",\"mem\":\"device\"," \
-      "\"addr\":\"0x200\",\"version\":1},\"bytes\":48,\"dir\":\"h2d\",\"stream\":0,\"async\":false," \
+      "\"addr\":\"0x200\",\"version\":1},\"bytes\":48,\"dir\":\"h2d\",\"stream\":0,\"dst_stream\":3,\"async\":false," \
       "\"was_async\":true,\"route\":\"staged\",\"why\":\"user\",\"cause\":0,\"held\":9100", \
       .id = 9, .src = {0x40, 1, 1, 2, 0, FY_WORD_pageable}, .dst = {0x200, 2, 3, 1, 1, FY_WORD_device}, \
-      .bytes = 48, .dir = FY_WORD_h2d, .stream = 0, .was_async = 1, .route = FY_WORD_staged, .why = FY_WORD_user, \
-      .cause = 1, .held = 9100) \
+      .bytes = 48, .dir = FY_WORD_h2d, .stream = 0, .dst_stream = 3, .was_async = 1, .route = FY_WORD_staged, \
+      .why = FY_WORD_user, .cause = 1, .held = 9100) \
     G(op, "\"id\":10,\"name\":\"add\",\"device\":\"cuda:1\",\"stream\":0,\"in\":[{\"tensor\":1,\"storage\":1," \
       "\"version\":1},{\"tensor\":2,\"storage\":3,\"version\":0}],\"out\":[{\"tensor\":4,\"storage\":4," \
       "\"version\":1}],\"dtype\":\"int64\",\"flops\":12,\"bytes\":144,\"kernel\":\"add_i64\",\"grid\":[1,1,1]," \

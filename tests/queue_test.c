@@ -200,18 +200,25 @@ static void fresh_and_freed_blocks_are_filled_in_stream_order(void **state)
 
 /* ---- cards ---- */
 
+static void copy_across(fy_dev *from, int stream, int to_stream, void *dst, const void *src)
+{
+    fy_copy_work w = {.stream = stream, .to_stream = to_stream, .dst = dst, .src = src, .bytes = BYTES};
+    w.dir = FY_WORD_p2p;
+    assert_true(fy_backend_sim.copy(from, &w));
+}
+
 static void work_of_two_cards_waits_across_them(void **state)
 {
     fy_dev *a = *state, *b = open_card_number(2, &round_card, 1 << 20);
     assert_non_null(b);
     void *p = alloc_filled(a, 1), *q = alloc_filled(b, 2), *r = alloc_filled(b, 3);
-    COPY_D2H(b, 5, pinned[0], q);            /* before: 2 */
-    COPY_D2D(b, 5, r, q);                    /* r is 2 */
-    copy_in(a, 5, FY_WORD_p2p, q, p, false); /* q becomes 1, after that */
-    COPY_D2H(b, 5, pinned[1], q);            /* after: 1 */
-    COPY_D2H(b, 6, pinned[2], q);            /* not ordered with it */
-    stream_waits(a, 7, b, point_in(b, 5));   /* and back to the first card */
-    copy_in(b, 8, FY_WORD_p2p, p, r, false); /* not ordered with anything */
+    COPY_D2H(b, 6, pinned[0], q); /* before: 2 */
+    COPY_D2D(b, 6, r, q);         /* r is 2 */
+    copy_across(a, 5, 6, q, p);   /* q becomes 1, after that */
+    COPY_D2H(b, 6, pinned[1], q); /* after: 1 */
+    COPY_D2H(b, 5, pinned[2], q); /* not ordered with it: the number of the first card's stream means nothing */
+    stream_waits(a, 7, b, point_in(b, 6)); /* and back to the first card */
+    copy_across(b, 8, 8, p, r);            /* not ordered with anything */
     COPY_D2H(a, 7, pinned[3], p);
     sync_stream(a, 7);
     assert_true(all_bytes_are(pinned[0], 2) && all_bytes_are(pinned[1], 1) && all_bytes_are(pinned[3], 1));
@@ -229,7 +236,7 @@ static void a_card_that_is_closed_is_waited_for_by_nobody(void **state)
     void *p = alloc_filled(a, 1), *q = alloc_filled(b, 2);
     COPY_D2H(b, 1, pinned[0], q);
     stream_waits(a, 1, b, point_in(b, 1));
-    copy_in(a, 1, FY_WORD_p2p, q, p, false);
+    copy_across(a, 1, 1, q, p);
     COPY_D2H(a, 1, pinned[1], p);
     fy_backend_sim.close(b);
     sync_stream(a, 1);

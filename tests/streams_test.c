@@ -163,6 +163,66 @@ TEST(a_copy_that_waits_waits_for_its_own_stream_alone)
     }
 }
 
+/* ---- C4.10: copies between cards ---- */
+
+static double last_of(fy_tensor *x) { return fy_item(fy_select(x, 0, fy_size(x, 0) - 1)); }
+
+/* Pending work of cuda:1's current stream comes first, and its later work after the copy. */
+static void copy_into_pending_work(fy_stream *of_cuda0, fy_stream *of_cuda1)
+{
+    fy_tensor *x = fy_full((MANY), 5.0, .device = "cuda:0"), *d = fy_full((MANY), 3.0, .device = "cuda:1"), *y, *z;
+    quiet(NULL);
+    since();
+    FY_STREAM(of_cuda0) FY_STREAM(of_cuda1)
+    {
+        fy_mul_(d, 2);
+        fy_copy_(d, x, .non_blocking = true);
+        y = fy_add(d, 1);
+        z = fy_add(fy_to(x, "cuda:1"), 2);
+        assert_true(last_of(y) == 6 && last_of(z) == 7);
+    }
+    assert_null(event_of("data_race", 0));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(number_of(event_of("copy", i), "stream"), fy_stream_id(of_cuda0));
+        assert_int_equal(number_of(event_of("copy", i), "dst_stream"), fy_stream_id(of_cuda1));
+    }
+    assert_null(cJSON_GetObjectItem(event_of("copy", 2), "dst_stream")); /* to the host */
+}
+
+TEST(copies_between_cards_keep_to_the_destinations_current_stream)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_stream *a = fy_cuda_stream(), *b = fy_cuda_stream(.device = "cuda:1");
+        if (fy_stream_id(b) == fy_stream_id(a)) b = fy_cuda_stream(.device = "cuda:1"); /* the numbers say nothing */
+        copy_into_pending_work(a, fy_cuda_default_stream(.device = "cuda:1"));
+        copy_into_pending_work(fy_cuda_default_stream(), b);
+        copy_into_pending_work(a, b);
+    }
+}
+
+TEST(no_other_stream_of_the_destination_waits)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_stream *a = fy_cuda_stream(), *b = fy_cuda_stream(.device = "cuda:1");
+        while (fy_stream_id(b) != fy_stream_id(a)) b = fy_cuda_stream(.device = "cuda:1");
+        fy_tensor *x = fy_full((MANY), 5.0, .device = "cuda:0"), *d = fy_full((MANY), 3.0, .device = "cuda:1");
+        quiet(NULL);
+        since();
+        FY_STREAM(b) fy_add_(d, 1);
+        FY_STREAM(a) fy_copy_(d, x);
+        const cJSON *race = event_of("data_race", 0);
+        assert_non_null(race);
+        assert_non_null(strstr(text_of(race, "fix"),
+                               "fy_stream_wait_stream(fy_cuda_default_stream(.device = \"cuda:1\"), b) before line"));
+        quiet(NULL);
+        assert_true(isnan(last_of(d)));
+    }
+}
+
 /* ---- FY_STREAM ---- */
 
 TEST(at_its_end_streams_and_card_are_as_before)
@@ -260,6 +320,8 @@ int main(void)
         T(each_thread_has_a_current_stream_of_its_own),
         T(no_stream_waits_implicitly_for_the_default_stream),
         T(a_copy_that_waits_waits_for_its_own_stream_alone),
+        T(copies_between_cards_keep_to_the_destinations_current_stream),
+        T(no_other_stream_of_the_destination_waits),
         T(at_its_end_streams_and_card_are_as_before),
         T(it_is_left_by_break_and_by_return_as_well),
         T(streams_are_of_cards_that_are_there),

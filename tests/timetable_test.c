@@ -68,7 +68,7 @@ static fy_copy_work copy(host *h, fy_word dir, int stream, size_t bytes, bool pi
 
 static fy_copy_work across(host *h, int stream, size_t bytes, bool peer)
 {
-    fy_copy_work w = {.dir = FY_WORD_p2p, .stream = stream, .bytes = bytes};
+    fy_copy_work w = {.dir = FY_WORD_p2p, .stream = stream, .to_stream = stream + 3, .bytes = bytes};
     fy_timing_copy_peer(h->a, h->b, h->now, peer, &w);
     h->now += w.time.held;
     return w;
@@ -231,7 +231,8 @@ static void a_copy_between_cards_direct_and_through_the_host(void **state)
     assert_true(w.was_async);
     assert_int_equal(w.time.wire, 1500);
     assert_int_equal(fy_timing_tail(h->a, 0), 1515);
-    assert_int_equal(fy_timing_tail(h->b, 0), 1515);
+    assert_int_equal(fy_timing_tail(h->b, 3), 1515);
+    assert_int_equal(fy_timing_tail(h->b, 0), 0);
     h->now = 2000;
     w = across(h, 0, 2500, false);
     /* call 2000-2010, then 5 + 1000 a chunk, two buffers
@@ -242,7 +243,7 @@ static void a_copy_between_cards_direct_and_through_the_host(void **state)
     assert_int_equal(w.time.wire, 2 * 2500);
     assert_int_equal(w.time.overhead, 10 + 6 * 5);
     h->now = 6000;
-    fy_timing_stream_wait(h->b, 0, 9000); /* waits for the other card's stream */
+    fy_timing_stream_wait(h->b, 3, 9000); /* waits for the other card's stream */
     assert_time(across(h, 0, 1000, true).time, 9000, 9505, 10);
 }
 

@@ -302,7 +302,7 @@ static bool use_peer(fy_dev *d, int number)
     return !failed(d, e, "cudaDeviceEnablePeerAccess");
 }
 
-/* Runs in d's stream, ordered in both: after the earlier work of `to`'s stream, and before its later work. */
+/* Runs in d's stream, after the earlier work of the other card's stream and before its later work. */
 static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
 {
     struct cudaPointerAttributes where;
@@ -315,11 +315,11 @@ static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
     w->route = d->peers >> to->number & 1 ? FY_WORD_direct : FY_WORD_host;
     if (!use_peer(d, to->number) || !stream_of(d, w->stream, &s)) return false;
 
-    if (!stream_waits_for_stream(to, w->stream, d, w->stream) || !enter(d)) return false;
+    if (!stream_waits_for_stream(to, w->to_stream, d, w->stream) || !enter(d)) return false;
     if (!mark_begin(d, &w->time, s)) return false;
     cudaError_t e = cudaMemcpyPeerAsync(w->dst, to->number - 1, w->src, d->number - 1, w->bytes, s);
     if (failed(d, e, "cudaMemcpyPeerAsync") || !mark_end(d, &w->time, s)) return false;
-    return stream_waits_for_stream(d, w->stream, to, w->stream);
+    return stream_waits_for_stream(d, w->stream, to, w->to_stream);
 }
 
 /* Ferry's own work: not logged, and limited in size. */

@@ -21,8 +21,9 @@ typedef struct fy_point {
 } fy_point;
 
 typedef struct fy_copy_work {
-    uint32_t id; /* work id; 0: no event refers to it */
-    int stream;  /* of the card that copies; between two cards: of both */
+    uint32_t id;   /* work id; 0: no event refers to it */
+    int stream;    /* of the card that copies */
+    int to_stream; /* between two cards: of the one that receives. It waits for the copy, which waits for it */
     void *dst;
     const void *src; /* NULL: fill dst with fill_byte, in stream order, or at once if not async */
     uint8_t fill_byte;

@@ -61,18 +61,17 @@ static bool fill_later(fy_dev *d, fy_copy_work *w)
     return fy_sim_leave(d, true);
 }
 
-/* Runs in the first card's stream, ordered in both: after the earlier work of the second's stream, and before its later
- * work. */
+/* Runs in the first card's stream, after the earlier work of the second's stream and before its later work. */
 static bool queue_between(fy_dev *d, fy_sim *to, const fy_copy_work *w)
 {
     fy_sim *from = d->state;
-    if (!fy_sim_stream_waits(from, w->stream, to, w->stream, fy_sim_issued())) return refuse_memory();
+    if (!fy_sim_stream_waits(from, w->stream, to, w->to_stream, fy_sim_issued())) return refuse_memory();
     fy_task *t = fy_sim_task(from, FY_TASK_COPY, w->stream, w->id);
     if (!t) return refuse_memory();
     t->copy = *w;
     t->races = w->races.own;
     fy_sim_queue(from, t);
-    return fy_sim_stream_waits(to, w->stream, from, w->stream, fy_sim_issued()) || refuse_memory();
+    return fy_sim_stream_waits(to, w->to_stream, from, w->stream, fy_sim_issued()) || refuse_memory();
 }
 
 static bool copy_to_peer(fy_dev *d, fy_copy_work *w)

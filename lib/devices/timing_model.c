@@ -260,7 +260,7 @@ void fy_timing_copy_peer(fy_timing *from, fy_timing *to, int64_t now, bool peer,
 {
     stream_state *s = &from->stream[w->stream];
     int64_t issued = issue(from, now, s, from->card.call_overhead);
-    int64_t ready = max(issued, max(s->tail, to->stream[w->stream].tail));
+    int64_t ready = max(issued, max(s->tail, to->stream[w->to_stream].tail));
     for (int i = 0; i < ENGINES; i++) fy_engine_prune(&to->engine[i], now);
     w->time = (fy_time){.overhead = from->card.call_overhead};
     w->route = peer ? FY_WORD_direct : FY_WORD_host;
@@ -268,5 +268,5 @@ void fy_timing_copy_peer(fy_timing *from, fy_timing *to, int64_t now, bool peer,
     if (peer) direct_between(from, to, w, ready);
     else through_host(from, to, w, ready);
     finish(from, s, now, issued, true, &w->time);
-    fy_timing_stream_wait(to, w->stream, w->time.end);
+    fy_timing_stream_wait(to, w->to_stream, w->time.end);
 }

@@ -43,8 +43,9 @@ static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_s
     }
     uint64_t seq =
         FY_EMIT(at, copy, .id = w->id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
-                .stream = w->stream, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
-                .cast = (uint8_t)o->cast, .why = (uint8_t)o->why, .held = w->time.held - wait);
+                .stream = w->stream, .dst_stream = w->dir == FY_WORD_p2p ? w->to_stream : FY_ABSENT, .async = w->async,
+                .was_async = w->was_async, .route = (uint8_t)w->route, .cast = (uint8_t)o->cast, .why = (uint8_t)o->why,
+                .held = w->time.held - wait);
     fy_completion_add(at, &(fy_completion){.dev = card,
                                            .stream = w->stream,
                                            .id = w->id,
@@ -69,10 +70,18 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     bool from_host = from->dev->number == 0, to_host = to->dev->number == 0;
     fy_dev *card = from_host ? to->dev : from->dev;
     int64_t before = fy_clock_now();
-    fy_copy_work w = {.id = fy_work_id(), .stream = fy_stream_current(card), .async = o->async};
+    fy_copy_work w = {.id = fy_work_id(),
+                      .stream = fy_stream_current(card),
+                      .to_stream = fy_stream_current(to->dev), /* as in PyTorch: the destination's current one */
+                      .async = o->async};
+    w.dir = from_host              ? (to_host ? FY_WORD_h2h : FY_WORD_h2d)
+            : to_host              ? FY_WORD_d2h
+            : from->dev == to->dev ? FY_WORD_d2d
+                                   : FY_WORD_p2p;
     /* Pageable memory is staged by the host; page-locked memory is read and written by the card, in its stream. */
     int reader = fy_agent_of(from->mem == FY_WORD_pinned ? card : from->dev, w.stream);
-    int writer = fy_agent_of(to->mem == FY_WORD_pinned ? card : to->dev, w.stream);
+    int writer = w.dir == FY_WORD_p2p ? fy_agent_of(to->dev, w.to_stream)
+                                      : fy_agent_of(to->mem == FY_WORD_pinned ? card : to->dev, w.stream);
     fy_contents contents = {0};
     fy_launch launch;
     fy_launch_begin(&launch, w.id);
@@ -80,10 +89,6 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     w.bytes = (size_t)fy_shape_numel(&g.shape) * dst->element_size;
     w.dst = fy_first_element(dst);
     w.src = fy_first_element(src);
-    w.dir = from_host              ? (to_host ? FY_WORD_h2h : FY_WORD_h2d)
-            : to_host              ? FY_WORD_d2h
-            : from->dev == to->dev ? FY_WORD_d2d
-                                   : FY_WORD_p2p;
     w.pinned = from->mem == FY_WORD_pinned || to->mem == FY_WORD_pinned; /* never set between GPUs */
     fy_launch_tensor(&launch, reader, src, false, 1, 0);
     fy_launch_tensor(&launch, writer, dst, true, FY_RACE_OUT, 0);

@@ -37,7 +37,7 @@ typedef struct fy_use {
 } fy_use;
 
 /* One end of a copy. */
-typedef struct fy_side {
+typedef struct __attribute__((packed)) fy_side {
     uint64_t addr;
     uint32_t tensor, storage, version;
     uint8_t device, mem;

@@ -113,7 +113,8 @@
         FIELD(copy, SIDE, dst, "to") \
         FIELD(copy, INT, bytes, "how many") \
         FIELD(copy, ENUM, dir, "h2h, h2d, d2h, d2d, p2p") \
-        FIELD(copy, OPT, stream, "stream of the card") \
+        FIELD(copy, OPT, stream, "stream of the card; between two cards: of the source's") \
+        FIELD(copy, OPT, dst_stream, "p2p: current stream of the destination's card; it waits too") \
         FIELD(copy, BOOL, async, "requested as non_blocking") \
         FIELD(copy, BOOL, was_async, "did not block the host") \
         FIELD(copy, ENUM, route, "direct, staged or host") \

@@ -68,21 +68,21 @@ static void fill(void)
     update_expected(FILL, d, r, d, r, (float)race_run.schedule.noperations);
 }
 
-/* A copy between cards is ordered on both cards' streams of that number. */
+/* A copy between cards is ordered on the current stream of each. */
 static void copy_between_cards(void)
 {
-    int d = 2 + (int)random_below(2), queue = (int)random_below(2);
+    int d = 2 + (int)random_below(2), queue = (int)random_below(2), other = CARD1_QUEUES + (int)random_below(2);
     bool from_card1 = random_below(2);
     region r = random_region(true);
     operation *o = new_operation(false);
     append_text("peers %d %s 4 part %d,%d,%d queues %d, %d\n", d, from_card1 ? "from" : "to", r.kind, r.i, r.j, queue,
-                queue + CARD1_QUEUES);
+                other);
     add_access(o, d, r, from_card1);
     add_access(o, 4, r, !from_card1);
-    queue_task(&race_run.schedule, queue, (task){race_run.schedule.noperations - 1, -1, 0, queue + CARD1_QUEUES});
-    queue_task(&race_run.schedule, queue + CARD1_QUEUES, (task){race_run.schedule.noperations - 1, -1, 0, queue});
+    queue_task(&race_run.schedule, queue, (task){race_run.schedule.noperations - 1, -1, 0, other});
+    queue_task(&race_run.schedule, other, (task){race_run.schedule.noperations - 1, -1, 0, queue});
     race_run.nasync++;
-    FY_STREAM(streams[from_card1 ? queue + CARD1_QUEUES : queue])
+    FY_STREAM(streams[queue]) FY_STREAM(streams[other])
     {
         fy_tensor *x = view_of(d, r), *y = view_of(4, r);
         assert_non_null(from_card1 ? fy_copy_(x, y) : fy_copy_(y, x));

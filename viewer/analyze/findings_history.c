@@ -199,6 +199,7 @@ static void add_copy(history *h, const fy_event *e)
     a->bytes = amount(is->bytes);
     a->held = amount(is->held);
     a->device = a->dir == FY_WORD_h2d || a->dir == FY_WORD_p2p ? a->dst.device : a->src.device;
+    if (is->dst_stream >= 0) a->stream = stream_index(is->dst_stream); /* of that card */
     touch(h, a->src.storage, true);
     touch(h, a->dst.storage, false);
     if (a->src.storage >= 0 && a->src.device != a->dst.device) h->storages[a->src.storage].last_out = h->act_count - 1;

@@ -75,6 +75,7 @@ static void read_copy(const trace *t, int i, action *a)
     if (wait >= 0) a->held += amount_of(t->events[wait].is.sync.held);
     a->peer = is->route == FY_WORD_direct;
     a->copy = (fy_copy_work){.stream = a->stream,
+                             .to_stream = stream_of(is->dst_stream >= 0 ? is->dst_stream : is->stream), /* as once */
                              .bytes = (size_t)a->bytes,
                              .dir = !from        ? FY_WORD_h2d
                                     : !to        ? FY_WORD_d2h

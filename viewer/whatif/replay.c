@@ -205,7 +205,7 @@ static fy_time copy_aside(replayer *p, int i, action *b, fy_copy_work *done)
     storage_times *src = storage_of(p, is->src.storage), *dst = storage_of(p, is->dst.storage);
     int64_t needs = src ? src->wrote : 0;
     if (dst && dst->used > needs) needs = dst->used;
-    b->stream = b->copy.stream = p->streams + (b->copy.dir == FY_WORD_d2h);
+    b->stream = b->copy.stream = b->copy.to_stream = p->streams + (b->copy.dir == FY_WORD_d2h);
     if (needs) {
         pay_call(p, b->card); /* an event recorded behind that work */
         pay_call(p, b->card);
@@ -354,6 +354,7 @@ static bool is_valid(replayer *p, const fy_event *e, const action *a)
     bool needs_stream =
         a->kind == COPY || a->kind == PEER_COPY || a->kind == OP || a->kind == EVENT_RECORD || a->kind == STREAM_WAIT;
     bool valid = card && a->stream < FY_STREAMS && (a->stream >= 0 || !needs_stream);
+    if (a->kind == PEER_COPY) valid = valid && a->copy.to_stream < FY_STREAMS;
     if (a->kind == COPY || a->kind == PEER_COPY || a->kind == OP || a->kind == SEGMENT_ALLOC || a->kind == SEGMENT_FREE)
         valid = valid && a->bytes >= 0 && a->bytes <= most_amount && a->held >= 0;
     if (a->kind == COPY || a->kind == PEER_COPY) valid = valid && a->bytes / p->chunk <= most_chunks;
@@ -532,6 +533,7 @@ static bool make_room_aside(replayer *p)
         action_use uses[ACTION_USES];
         action a = action_read(p->t, i);
         if (a.stream >= p->streams && a.stream < FY_STREAMS) p->streams = a.stream + 1;
+        if (a.copy.to_stream >= p->streams && a.copy.to_stream < FY_STREAMS) p->streams = a.copy.to_stream + 1;
         for (int n = overlaps ? action_uses(p->t, i, uses) : 0; n-- > 0;)
             if (uses[n].storage > p->last_storage) p->last_storage = uses[n].storage;
     }
