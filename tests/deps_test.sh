@@ -27,6 +27,15 @@ no_sudo_advises() {
     ! deps run && [[ ! -e $work/asked ]] && grep -q 'apt-get install -y libcjson-dev libopenblas-dev' "$work/deps.out" &&
         grep -q 'dnf install -y cjson-devel openblas-devel' "$work/deps.out"
 }
+# The container's list is that of `make run`, and stands nowhere else.
+container_asks_here() {
+    local all
+    hide cjson civetweb cmark openblas zip; rm -f "$work/asked"; fake id 'echo 0'; CODEMIRROR=$work/none deps run
+    all=$(.ci/deps packages) && for name in $(sed -n 's/.*--no-install-recommends //p' "$work/asked") gcc g++ pkg-config; do
+        [[ " $all " == *" $name "* ]] || { echo "$name is not in: $all"; return 1; }
+    done
+    grep -F '$(/.ci/deps packages)' .devcontainer/Containerfile && ! grep -E 'lib[a-z]+-dev|libjs' .devcontainer/Containerfile
+}
 forbidden() {
     hide cjson; rm -f "$work/asked"; fake id 'echo 0'
     ! NO_INSTALL=1 deps run && [[ ! -e $work/asked ]] && grep -q libcjson-dev "$work/deps.out"
@@ -121,6 +130,7 @@ holds "nothing missing: no word, no download" nothing_missing
 holds "root installs what is missing" root_installs
 holds "password-less sudo installs what is missing" sudo_installs
 holds "without either the commands for apt and dnf are printed" no_sudo_advises
+holds "the container has the packages of make run" container_asks_here
 holds "NO_INSTALL=1 forbids and advises" forbidden
 holds "the editor's library is installed" editor_asked
 holds "Chromium without windows is asked for, not required" windowless
