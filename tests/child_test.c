@@ -8,13 +8,17 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,28 +160,196 @@ static void a_fork_bomb_that_leaves_its_session_is_stopped(void **state)
     free(r.output);
 }
 
+/* Opens the lock that a program holds for as long as it or any process that it started lives. */
+static int open_held(void)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/held", folder);
+    int fd = open(path, O_RDWR | O_CREAT, 0666);
+    assert_true(fd >= 0 && fchmod(fd, 0666) == 0);
+    return fd;
+}
+
+/* Waits until all have ended. */
+static bool all_have_ended(int held)
+{
+    for (int i = 0; i < 6000; i++, usleep(10000))
+        if (flock(held, LOCK_EX | LOCK_NB) == 0) return flock(held, LOCK_UN) == 0;
+    return false;
+}
+
 static void nothing_outlives_the_program(void **state)
 {
     (void)state;
+    int held = open_held();
     child_result r = run("orphan");
     assert_int_equal(r.end, CHILD_EXITED);
-    pid_t orphan = (pid_t)atoi(r.output);
-    assert_true(orphan > 1);
-    assert_int_equal(kill(orphan, 0), -1);
-    assert_int_equal(errno, ESRCH);
+    assert_int_equal(r.code, 4);
+    assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
+    close(held);
+    free(r.output);
+}
+
+static bool write_to(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    ssize_t n = write(fd, text, strlen(text));
+    close(fd);
+    return n == (ssize_t)strlen(text);
+}
+
+/* It cannot, or that is noticed. */
+static void assert_supervised(const char *how)
+{
+    child_result r = run(how);
+    if (r.end == CHILD_ENDED_SUPERVISOR) assert_words(&r, "its supervisor");
+    else assert_true(r.end == CHILD_EXITED && r.code == 5);
     free(r.output);
 }
 
 static void killing_the_parent_harms_no_other_process(void **state)
 {
     (void)state;
+    assert_supervised("kill-parent");
+    assert_supervised("stop-parent");
+}
+
+/* In a user namespace in which no other namespace can be made. 77: there is none here. */
+static int kill_parent_unisolated(void)
+{
+    if (unshare(CLONE_NEWUSER) != 0) return 77;
+    static const char *const limits[] = {"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_pid_namespaces"};
+    for (int i = 0; i < 2; i++)
+        if (!write_to(limits[i], "0")) return 77;
+    if (unshare(CLONE_NEWPID) == 0) return 1;
     child_result r = run("kill-parent");
-    assert_int_equal(r.end, CHILD_ENDED_SUPERVISOR);
-    assert_words(&r, "its supervisor");
-    free(r.output);
-    r = run("stop-parent");
-    assert_int_equal(r.end, CHILD_ENDED_SUPERVISOR);
-    free(r.output);
+    bool is_kept = r.end == CHILD_EXITED && r.code == 5; /* by Landlock */
+    if (!is_kept && r.end != CHILD_ENDED_SUPERVISOR) return 2;
+    r = run("orphan");
+    return r.end == CHILD_EXITED && r.code == 4 ? 0 : 3;
+}
+
+static void without_namespaces_killing_the_parent_is_noticed(void **state)
+{
+    (void)state;
+    int held = open_held(), status = -1;
+    pid_t pid = fork();
+    if (pid == 0) _exit(kill_parent_unisolated());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) skip();
+    assert_int_equal(status, 0);
+    close(held);
+}
+
+/* A child of this process: the program, or another; 0: none. */
+static pid_t child_of(pid_t parent, bool is_program)
+{
+    pid_t found = 0;
+    DIR *all = opendir("/proc");
+    for (const struct dirent *e; !found && (e = readdir(all));) {
+        char path[300], name[64];
+        int of = 0;
+        snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
+        char *stat = atoi(e->d_name) > 0 ? file_read(path, NULL) : NULL;
+        bool is_child = stat && sscanf(stat, "%*d (%63[^)]) %*c %d", name, &of) == 2 && of == parent;
+        if (is_child && !strcmp(name, "p") == is_program) found = atoi(e->d_name);
+        free(stat);
+    }
+    closedir(all);
+    return found;
+}
+
+enum { USER = 61000 };
+
+static bool become_user(void) { return setresgid(USER, USER, USER) == 0 && setresuid(USER, USER, USER) == 0; }
+
+typedef enum victim { PROGRAM, KEEPER, SUPERVISOR, CALLER } victim;
+
+typedef struct family {
+    pid_t pids[4]; /* by victim */
+    char said[64]; /* by the program, in the file "ready" */
+} family;
+
+/* Of a program that stays, and has said so. */
+static family start_family(bool as_user)
+{
+    char ready[96];
+    snprintf(ready, sizeof ready, "%s/ready", folder);
+    unlink(ready);
+    pid_t caller = fork();
+    if (caller == 0) {
+        if (as_user && !become_user()) _exit(1);
+        const char *argv[] = {program, "stay", NULL};
+        child_options o = {.argv = argv, .folder = folder, .log_fd = open("/dev/null", O_RDWR), .stop_fd = -1};
+        child_result r;
+        char err[256];
+        o.limits.seconds = 600;
+        _exit(!child_run(&o, &r, err, sizeof err));
+    }
+    family f = {.pids = {[CALLER] = caller}};
+    for (char *said = NULL; !strchr(f.said, '\n') && waitpid(caller, NULL, WNOHANG) == 0; free(said), usleep(10000))
+        if ((said = file_read(ready, NULL))) snprintf(f.said, sizeof f.said, "%s", said);
+    f.pids[SUPERVISOR] = child_of(caller, false);
+    f.pids[PROGRAM] = child_of(f.pids[SUPERVISOR], true);
+    f.pids[KEEPER] = child_of(f.pids[SUPERVISOR], false);
+    for (int i = 0; i < 4; i++) assert_true(f.pids[i] > 1);
+    return f;
+}
+
+static void kill_one(victim who, bool as_user)
+{
+    int held = open_held();
+    family f = start_family(as_user);
+    assert_int_equal(flock(held, LOCK_EX | LOCK_NB), -1);
+    assert_int_equal(kill(f.pids[who], SIGKILL), 0);
+    bool have_ended = all_have_ended(held);
+    kill(f.pids[CALLER], SIGKILL);
+    assert_int_equal(waitpid(f.pids[CALLER], NULL, 0), f.pids[CALLER]);
+    assert_true(have_ended);
+    close(held);
+}
+
+/* Can the program have a namespace of processes? */
+static bool can_isolate(bool as_user)
+{
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (as_user && !become_user()) _exit(1);
+        _exit(unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWPID : CLONE_NEWPID) != 0);
+    }
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void whichever_process_is_killed_all_end(void **state)
+{
+    (void)state;
+    if (!can_isolate(false)) skip();
+    for (int who = PROGRAM; who <= CALLER; who++) kill_one((victim)who, false);
+}
+
+/* Not those of its namespaces. */
+static void its_number_and_user_are_those_that_others_see(void **state)
+{
+    (void)state;
+    unsigned user = geteuid() ? geteuid() : USER, said_user = 0;
+    int said = 0;
+    if (!can_isolate(geteuid() == 0)) skip();
+    assert_int_equal(chmod(folder, 0777), 0);
+    family f = start_family(geteuid() == 0);
+    kill(f.pids[CALLER], SIGKILL);
+    assert_int_equal(waitpid(f.pids[CALLER], NULL, 0), f.pids[CALLER]);
+    assert_int_equal(sscanf(f.said, "%d %u", &said, &said_user), 2);
+    assert_int_equal(said, f.pids[PROGRAM]);
+    assert_int_equal(said_user, user);
+}
+
+static void whichever_is_killed_all_of_an_ordinary_user_end(void **state)
+{
+    (void)state;
+    if (geteuid() != 0 || !can_isolate(true)) skip();
+    assert_int_equal(chmod(folder, 0777), 0);
+    for (int who = PROGRAM; who <= CALLER; who++) kill_one((victim)who, true);
 }
 
 static void closing_every_descriptor_is_no_crime(void **state)
@@ -224,37 +396,6 @@ static void a_stop_ends_the_program(void **state)
     close(ends[0]);
     assert_int_equal(r.end, CHILD_STOPPED);
     free(r.output);
-}
-
-/* The pid that a program wrote to a file, once it is there. */
-static pid_t read_pid(const char *path)
-{
-    for (int i = 0; i < 2000; i++) {
-        char *text = file_read(path, NULL);
-        pid_t pid = text && strchr(text, '\n') ? (pid_t)atoi(text) : 0;
-        free(text);
-        if (pid) return pid;
-        usleep(10000);
-    }
-    return 0;
-}
-
-static void the_program_ends_with_its_caller(void **state)
-{
-    (void)state;
-    char path[96];
-    snprintf(path, sizeof path, "%s/pid", folder);
-    pid_t caller = fork();
-    if (caller == 0) {
-        run_with("pid", (child_limits){.seconds = 60}, -1);
-        _exit(0);
-    }
-    pid_t program_pid = read_pid(path);
-    assert_true(program_pid > 1);
-    kill(caller, SIGKILL);
-    assert_int_equal(waitpid(caller, NULL, 0), caller);
-    for (int i = 0; i < 6000 && kill(program_pid, 0) == 0; i++) usleep(10000);
-    assert_int_equal(kill(program_pid, 0), -1);
 }
 
 static void a_missing_program_is_said(void **state)
@@ -320,11 +461,14 @@ int main(void)
         cmocka_unit_test(a_fork_bomb_that_leaves_its_session_is_stopped),
         cmocka_unit_test(nothing_outlives_the_program),
         cmocka_unit_test(killing_the_parent_harms_no_other_process),
+        cmocka_unit_test(without_namespaces_killing_the_parent_is_noticed),
+        cmocka_unit_test(whichever_process_is_killed_all_end),
+        cmocka_unit_test(whichever_is_killed_all_of_an_ordinary_user_end),
+        cmocka_unit_test(its_number_and_user_are_those_that_others_see),
         cmocka_unit_test(closing_every_descriptor_is_no_crime),
         cmocka_unit_test(input_is_empty_and_settings_are_clean),
         cmocka_unit_test(no_descriptor_of_the_caller_is_inherited),
         cmocka_unit_test(a_stop_ends_the_program),
-        cmocka_unit_test(the_program_ends_with_its_caller),
         cmocka_unit_test(a_missing_program_is_said),
         cmocka_unit_test(no_program_with_a_log_can_write_to_its_caller),
         cmocka_unit_test(a_program_may_not_write_to_any_process),

@@ -2,6 +2,7 @@
  * Configured by the environment:
  *
  *   FERRY_LOG_FD=N     write to the log at file descriptor N (the grader's, the run manager's)
+ *   FERRY_LOG_PID=N    the number of this process as those see it who read that log
  *   FERRY_TRACE=FILE   FILE is a binary log while the program runs, and JSON lines after it has ended
  *   FERRY_VIEW=1       serve this run to the browser, from a separate process
  *   FERRY_NARRATE=1    narrate it on stderr
@@ -62,9 +63,10 @@ static void print_message(const char *message) { fprintf(stderr, "ferry: %s\n", 
 /* An unknown FERRY_ variable is most likely misspelt. Variables of the `ferry` command are listed too. */
 static void warn_unknown_variables(void)
 {
-    static const char *const known[] = {
-        "VIEW=", "TRACE=", "NARRATE=",         "GPU=",  "SIM=",   "SEED=", "THREADS=", "POLICY=", "GIVEN=", "LOG_FD=",
-        "HOME=", "MY=",    "LAUNCH_BLOCKING=", "BLAS=", "VALUES="};
+    static const char *const known[] = {"VIEW=",   "TRACE=",   "NARRATE=",         "GPU=",   "SIM=",
+                                        "SEED=",   "THREADS=", "POLICY=",          "GIVEN=", "LOG_FD=",
+                                        "HOME=",   "MY=",      "LAUNCH_BLOCKING=", "BLAS=",  "VALUES=",
+                                        "LOG_PID="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;
@@ -145,6 +147,7 @@ static int open_descriptor(char *err, size_t room)
 static bool open_log(int fd, char *err, size_t room)
 {
     bool open = fy_log_adopt(fd, err, room);
+    unsetenv("FERRY_LOG_PID");
     close(fd); /* the mapping stays valid */
     if (open) fy_results_configure();
     if (!open) fy_trace_forget(true);

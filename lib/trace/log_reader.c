@@ -19,7 +19,8 @@ enum { MOST_LOST = 4096 };
 uint64_t fy_process_started(int64_t pid)
 {
     char path[48], line[1024];
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    if (pid) snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    else snprintf(path, sizeof path, "/proc/self/stat");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
     ssize_t n = read(fd, line, sizeof line - 1);

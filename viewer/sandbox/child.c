@@ -70,19 +70,24 @@ static char **make_environment(const child_options *o)
 {
     extern char **environ;
     const char *const *extra = o->env;
-    size_t n = 0, k = 0, room = 32 + (o->temporary ? 2 * strlen(o->temporary) + 16 : 0);
+    enum { LINE = 32 };
+    size_t n = 0, k = 0, room = 2 * LINE + (o->temporary ? 2 * strlen(o->temporary) + 16 : 0);
     while (environ[n]) n++;
     while (extra && extra[k]) k++;
-    char **out = memory_realloc(NULL, (n + k + 4) * sizeof *out + room, 1, "the environment of a program");
+    char **out = memory_realloc(NULL, (n + k + 5) * sizeof *out + room, 1, "the environment of a program");
     size_t to = 0;
-    for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)extra[i]; /* first: getenv takes the first of a name */
+    char *writer = (char *)(out + n + k + 5), *log = writer + LINE, *temporary = log + LINE;
+    if (o->log_fd >= 0) {
+        snprintf(writer, LINE, "FERRY_LOG_PID=");
+        snprintf(log, LINE, "FERRY_LOG_FD=%d", o->log_fd);
+        out[to++] = writer; /* the first: the program completes it */
+        out[to++] = log;
+    }
+    for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)extra[i]; /* getenv takes the first of a name */
     for (size_t i = 0; i < n; i++)
         if (is_inherited(environ[i], !o->temporary)) out[to++] = environ[i];
-    char *log = (char *)(out + n + k + 4), *temporary = log + 32;
-    snprintf(log, 32, "FERRY_LOG_FD=%d", o->log_fd);
-    if (o->log_fd >= 0) out[to++] = log;
     if (o->temporary) {
-        char *user = temporary + snprintf(temporary, room - 32, "TMPDIR=%s", o->temporary) + 1;
+        char *user = temporary + snprintf(temporary, room - 2 * LINE, "TMPDIR=%s", o->temporary) + 1;
         snprintf(user, strlen(o->temporary) + 6, "HOME=%s", o->temporary);
         out[to++] = temporary;
         out[to++] = user;
@@ -187,7 +192,7 @@ static const struct {
      "see the end of its output: a failed assert, or a heap corrupted by a write past the end of an allocation"},
     {SIGILL, "the program crashed: illegal instruction",
      "look for a function without a return, or a call through a wild pointer"},
-    {SIGKILL, "the program was killed by another process", "the system may have run out of memory"},
+    {SIGKILL, "the program was killed", "look for kill(); without one, the system may have run out of memory"},
     {SIGPIPE, "the program wrote to a closed pipe or socket", "look for a pipe or socket that it opened"},
     {SIGXFSZ, "the program wrote a file that is too large, and was stopped",
      "look for a write in a loop that never ends"},

@@ -1,8 +1,9 @@
 /* child.h: runs an untrusted program under limits and reports how it ended.
  *
  * The program is never a child of the caller: between them is a supervisor process (supervisor.c), which
- * enforces the limits, collects the output and kills every descendant. A program that kills its parent
- * kills the supervisor; the caller detects that. Thread-safe: several threads may run programs at once. */
+ * enforces the limits, collects the output and kills every descendant. Where there are namespaces, the program cannot
+ * see the supervisor, and whichever of them is killed, none is left (isolation.h). Elsewhere a program that kills its
+ * parent kills the supervisor; the caller detects that. Thread-safe: several threads may run programs at once. */
 #ifndef FERRY_CHILD_H
 #define FERRY_CHILD_H
 

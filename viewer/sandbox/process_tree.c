@@ -120,12 +120,12 @@ void process_memory(pid_t pid, size_t page, size_t *used, size_t *mapped)
 
 static process all_processes[MAX_PROCESSES]; /* static: the supervisor is single-threaded */
 
-process_tree process_tree_of(pid_t root, size_t page)
+process_tree process_tree_of(pid_t root, pid_t but, size_t page)
 {
     process_tree f = {0, 0};
     int n = mark(all_processes, root);
     for (int i = 0; i < n; i++) {
-        if (!all_processes[i].related) continue;
+        if (!all_processes[i].related || all_processes[i].pid == but) continue;
         size_t used, mapped;
         process_memory(all_processes[i].pid, page, &used, &mapped);
         f.count++;

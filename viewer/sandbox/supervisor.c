@@ -1,6 +1,8 @@
 /* supervisor.c: the process between Ferry and a learner's program. It starts the program, enforces the
- * limits, stores the output and kills every descendant. It is their subreaper: orphans become its
- * children, so none is left once it has no child any more.
+ * limits, stores the output and kills every descendant. Where it can (isolation.c), the program lives in a namespace of
+ * processes, which its keeper holds open: who kills the keeper kills all in it, and the keeper ends with the
+ * supervisor. Elsewhere the supervisor is their subreaper: orphans become its children, so none is left once it has no
+ * child any more.
  *
  * Forked from a process that may have threads: async-signal-safe, without malloc or stdio. */
 #define _GNU_SOURCE 1 /* pipe2, execvpe */
@@ -25,6 +27,7 @@
 
 #include "descriptors.h"
 #include "hidden.h"
+#include "isolation.h"
 
 /* A sanitizer maps terabytes of shadow memory. Programs are built with the same sanitizer as this file. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -38,7 +41,7 @@
 typedef struct watch {
     const child_options *options;
     child_report *f;
-    pid_t program;
+    pid_t program, keeper;       /* keeper: 0 without a namespace */
     int control, output, exited; /* exited: a pidfd, or -1 on old kernels, where polling detects the exit */
     size_t page;
     double started, counted;  /* counted: time of the last process_tree_of */
@@ -116,14 +119,25 @@ static void keep_out_of_others(void)
     syscall(SYS_capset, &of, all);
 }
 
-static void exec_program(const child_options *o, char *const *envp, child_report *f, int output)
+/* The log names its writer as others see it: the program's own number may be that in its namespace. */
+static void tell_own_number(char *entry)
+{
+    char *number = entry + strlen("FERRY_LOG_PID=");
+    ssize_t n = readlink("/proc/self", number, 16);
+    number[n > 0 ? n : 0] = '\0';
+}
+
+static void exec_program(const child_options *o, char *const *envp, child_report *f, int output, bool is_kept)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
+    if (o->log_fd >= 0) tell_own_number(envp[0]);
+    if (is_kept) isolation_enter(o);
     keep_out_of_others();
+    if (!is_kept) isolation_scope_signals();
     bool may_run = !o->as_user || ((!o->hidden || hide_folders(o->hidden)) && become(o->as_user));
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user would undo it */
-    if (getppid() == 1) _exit(127);   /* the supervisor ended before prctl */
+    if (getppid() == 1) _exit(127);   /* the supervisor ended before prctl; its number is 0 from within a namespace */
     dup2(nothing, 0), dup2(output, 1), dup2(output, 2);
     if (o->log_fd >= 0) fcntl(o->log_fd, F_SETFD, 0);
     set_limits(&o->limits, system_processes());
@@ -166,7 +180,7 @@ static bool too_large(watch *w, child_end *end)
     *end = CHILD_MEMORY;
     if (used > l->memory || mapped > l->memory) return true;
     if (now() - w->counted < 0.25 && system_processes() < w->system_at_start + 16) return false;
-    process_tree all = process_tree_of(getpid(), w->page);
+    process_tree all = process_tree_of(getpid(), w->keeper, w->page);
     w->counted = now();
     if (all.memory > l->memory) return true;
     *end = CHILD_FORKS;
@@ -200,17 +214,17 @@ static bool watch_program(watch *w, int *status, child_end *end)
     }
 }
 
-/* As their subreaper, it has ended every descendant once no child is left to wait for. SIGSTOP before SIGKILL
- * keeps a fork bomb from outrunning the list. */
-static void kill_descendants(pid_t program)
+/* The keeper has ended once all in its namespace have. As their subreaper, it has ended every descendant once no child
+ * is left to wait for. SIGSTOP before SIGKILL keeps a fork bomb from outrunning the list. */
+static void kill_descendants(const watch *w)
 {
     double until = now() + 10;
-    kill(-program, SIGKILL);
+    kill(w->keeper ? w->keeper : -w->program, SIGKILL);
     while (now() < until) {
         while (waitpid(-1, NULL, WNOHANG) > 0) continue;
         if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
-        process_tree_signal(getpid(), SIGSTOP);
-        if (process_tree_signal(getpid(), SIGKILL) == 0) poll(NULL, 0, 1);
+        if (!w->keeper) process_tree_signal(getpid(), SIGSTOP);
+        if (w->keeper || process_tree_signal(getpid(), SIGKILL) == 0) poll(NULL, 0, 1);
     }
 }
 
@@ -221,7 +235,7 @@ static void supervise(watch *w)
     bool ended = watch_program(w, &status, &f->end);
     f->seconds = now() - w->started;
     if (ended) read_output(w);
-    kill_descendants(w->program);
+    kill_descendants(w);
     if (!ended) read_output(w);
     if (!ended) return;
     bool signalled = WIFSIGNALED(status);
@@ -242,10 +256,11 @@ _Noreturn void supervisor_main(const child_options *o, char *const *envp, child_
     descriptors_close_except((const int[]){control, alive, o->log_fd < 0 ? control : o->log_fd}, 3);
     while (open("/dev/null", O_RDWR) >= 0 && fcntl(2, F_GETFD) < 0) continue;
     if (pipe2(ends, O_CLOEXEC) != 0) _exit(1);
-    watch w = {o, f, 0, control, ends[0], -1, (size_t)sysconf(_SC_PAGESIZE), now(), now(), system_processes()};
+    watch w = {o, f, 0, 0, control, ends[0], -1, (size_t)sysconf(_SC_PAGESIZE), now(), now(), system_processes()};
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    w.keeper = isolation_begin(o, ends[1]);
     w.program = fork();
-    if (w.program == 0) exec_program(o, envp, f, ends[1]);
+    if (w.program == 0) exec_program(o, envp, f, ends[1], w.keeper > 0);
     if (w.program < 0) _exit(1);
     f->program = w.program;
     close(ends[1]);

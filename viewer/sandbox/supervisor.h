@@ -20,16 +20,17 @@ typedef struct child_report {
     char output[OUTPUT_KEPT];
 } child_report;
 
-/* The supervisor's main; call it in a fresh fork. envp is the program's.
- * control: hangs up when the program is to be stopped. alive: stays open until the supervisor exits. */
+/* The supervisor's main; call it in a fresh fork. envp is the program's; with a log its first entry is FERRY_LOG_PID,
+ * with room for a number. control: hangs up when the program is to be stopped. alive: stays open until the supervisor
+ * exits. */
 _Noreturn void supervisor_main(const child_options *o, char *const *envp, child_report *f, int control, int alive);
 
-/* Descendants of a process (process_tree.c): their number, and the bytes of private memory they use. */
+/* Descendants of a process, but one (process_tree.c): their number, and the bytes of private memory they use. */
 typedef struct process_tree {
     int count;
     size_t memory;
 } process_tree;
-process_tree process_tree_of(pid_t root, size_t page);
+process_tree process_tree_of(pid_t root, pid_t but, size_t page);
 /* Sends a signal to every descendant; returns how many received it. page: bytes of a memory page. */
 int process_tree_signal(pid_t root, int signal);
 /* Bytes of resident private memory, and of mapped data: the limits apply to both. */
