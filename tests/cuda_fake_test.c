@@ -76,13 +76,29 @@ static void a_card_older_than_the_build_is_refused_in_words(void **state)
                         "card too old for this build: Fake Card 0 is sm_80, and the oldest kernels are for sm_90");
 }
 
+/* Not a division by zero in the first random number. */
+static void a_card_of_no_multiprocessors_is_refused_in_words(void **state)
+{
+    (void)state;
+    fake_reset(1);
+    fake.multiprocessors = 0;
+    assert_null(open_error(&fake_card0, 1));
+    assert_string_equal(info_error(&fake_card0),
+                        "Fake Card 0 says that it has 0 multiprocessors of 2048 threads, and a card has at least 1 of "
+                        "1: restart its driver, or hide it by CUDA_VISIBLE_DEVICES");
+    fail_next("GetDeviceProperties", cudaErrorLaunchFailure);
+    assert_string_equal(info_error(&fake_card0),
+                        "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaGetDeviceProperties)");
+    fy_backend_cuda.close(&fake_card0);
+}
+
 /* A context takes time and device memory, so it is created only for cards in use. */
 static void a_second_card_is_left_alone_until_it_is_used(void **state)
 {
     (void)state;
     fake_reset(2);
     assert_true(!open_error(&fake_card0, 1) && !open_error(&fake_card1, 2));
-    fy_backend_cuda.info(&fake_card1);
+    assert_null(info_error(&fake_card1));
     assert_string_equal(fake_card1.card_name, "Fake Card 1");
     assert_null(strstr(fake.calls, "SetDevice:1"));
     begin_calls();
@@ -343,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_card_that_fails_while_opening_leaves_nothing_behind),
         cmocka_unit_test(kernels_are_loaded_when_a_card_is_opened),
         cmocka_unit_test(a_card_older_than_the_build_is_refused_in_words),
+        cmocka_unit_test(a_card_of_no_multiprocessors_is_refused_in_words),
         cmocka_unit_test(a_second_card_is_left_alone_until_it_is_used),
         WITH_CARDS(the_card_reports_its_name_capacity_and_peers),
         WITH_CARDS(numbers_are_copied_added_and_copied_back),

@@ -94,6 +94,14 @@ static void is_too_old(void)
     IS(fy_dev_model_clock() && !strstr(fake.calls, "Malloc"));
 }
 
+static void has_no_multiprocessors(void)
+{
+    fake.multiprocessors = 0;
+    IS(fy_item(fy_sum(fy_ones((3), .device = "cuda"))) == 3); /* the simulated card's */
+    fy_randn((4), .device = "cuda");
+    IS(strstr(fy_dev_why_not_real(), "Fake Card 0 says that it has 0 multiprocessors"));
+}
+
 #define CASE(name, body) \
     static void name(void **state) \
     { \
@@ -107,6 +115,7 @@ CASE(nor_do_its_children, forks_first)
 CASE(the_first_card_named_is_opened_and_no_other, names_a_card)
 CASE(counting_opens_the_first_card_alone, counts)
 CASE(the_clock_is_the_cards_from_the_first_look_on, reads_clock)
+CASE(a_card_of_no_multiprocessors_is_simulated_and_that_is_said, has_no_multiprocessors)
 CASE(a_card_too_old_is_simulated_and_that_is_said, is_too_old)
 
 int main(void)
@@ -117,6 +126,7 @@ int main(void)
         cmocka_unit_test(the_first_card_named_is_opened_and_no_other),
         cmocka_unit_test(counting_opens_the_first_card_alone),
         cmocka_unit_test(the_clock_is_the_cards_from_the_first_look_on),
+        cmocka_unit_test(a_card_of_no_multiprocessors_is_simulated_and_that_is_said),
         cmocka_unit_test(a_card_too_old_is_simulated_and_that_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,10 +23,12 @@ static bool cpu_open(fy_dev *d, char *why, size_t room)
 
 static void cpu_close(fy_dev *d) { (void)d; }
 
-static void cpu_info(fy_dev *d)
+static bool cpu_info(fy_dev *d, char *why, size_t room)
 {
+    (void)why, (void)room;
     strcpy(d->card_name, fy_card_host()->name);
     d->capacity = fy_card_host()->capacity;
+    return true;
 }
 
 /* The capacity is the model's, not this machine's, so that programs run out of memory at the same point everywhere.

@@ -107,11 +107,19 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
     return false;
 }
 
-static void cuda_info(fy_dev *d)
+/* A card without a single thread is one that the driver has lost, or a stand-in: launches would divide by it. */
+static bool cuda_info(fy_dev *d, char *why, size_t room)
 {
     struct cudaDeviceProp p;
     int cards = 0, can = 0, own = d->number - 1;
-    if (failed(d, cudaGetDeviceProperties(&p, own), "cudaGetDeviceProperties")) return;
+    if (failed(d, cudaGetDeviceProperties(&p, own), "cudaGetDeviceProperties"))
+        return snprintf(why, room, "%s", fy_fault.text), false;
+    if (p.multiProcessorCount <= 0 || p.maxThreadsPerMultiProcessor <= 0)
+        return snprintf(why, room,
+                        "%.60s says that it has %d multiprocessors of %d threads, and a card has at least 1 of 1: "
+                        "restart its driver, or hide it by CUDA_VISIBLE_DEVICES",
+                        p.name, p.multiProcessorCount, p.maxThreadsPerMultiProcessor),
+               false;
     snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
     d->capacity = (int64_t)p.totalGlobalMem;
     d->threads = (int64_t)p.multiProcessorCount * p.maxThreadsPerMultiProcessor;
@@ -121,6 +129,7 @@ static void cuda_info(fy_dev *d)
     for (int i = 0; i < cards && i < 31; i++)
         if (i != own && cudaDeviceCanAccessPeer(&can, own, i) == cudaSuccess && can) d->peers |= (uint32_t)2 << i;
     cudaGetLastError(); /* clears it */
+    return true;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------- */

@@ -75,7 +75,7 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     d->number = number;
     snprintf(d->name, sizeof d->name, "%s", name);
     if (!backend->open(d, why, room)) return false;
-    backend->info(d);
+    if (!backend->info(d, why, room)) return backend->close(d), false;
     bool host = number == 0;
     uint64_t base = host ? host_base : card_base + ((uint64_t)(number - 1) << 40);
     d->addresses = fy_address_space_make(base, host ? host_room : card_room, host ? 64 : 512);
@@ -158,13 +158,14 @@ static void open_all(void)
  * here is safe: no modelled time has been logged or returned yet. */
 static void open_cards(void)
 {
-    char why[200] = "", ignored[100], name[16];
+    char why[200] = "", name[16];
     for (int i = 1; i < MOST_DEVICES; i++) {
         snprintf(name, sizeof name, "cuda:%d", i - 1);
-        bool opened =
-            open_device(&devices[i], i, name, real, i == 1 ? why : ignored, i == 1 ? sizeof why : sizeof ignored);
-        if (!opened && i == 1) return fall_back(why);
-        if (!opened) break;
+        if (open_device(&devices[i], i, name, real, why, sizeof why)) continue;
+        if (i == 1) return fall_back(why);
+        if (strcmp(why, "no such card") != 0)
+            fprintf(stderr, "ferry: %s and later cards are not used: %s\n", name, why);
+        break;
     }
     for (int i = 0; i < count; i++) __atomic_store_n(&devices[i].card, NULL, __ATOMIC_RELAXED);
     fy_clock_measure();

@@ -54,7 +54,7 @@ typedef struct fy_backend {
     const char *kind;                                /* "cpu", "sim", "real" */
     bool (*open)(fy_dev *d, char *why, size_t room); /* false: `why` is a short reason ("no memory") */
     void (*close)(fy_dev *d);
-    void (*info)(fy_dev *d);                                          /* fills d->card_name, capacity, threads, peers */
+    bool (*info)(fy_dev *d, char *why, size_t room); /* fills d->card_name, capacity, threads, peers; false: likewise */
     void *(*alloc)(fy_dev *d, size_t bytes, fy_word mem, fy_time *t); /* NULL: out of memory, or fy_fault.text is set */
     void (*release)(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t);
     bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed, see fy_fault */

@@ -157,10 +157,12 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
     return true;
 }
 
-static void sim_info(fy_dev *d)
+static bool sim_info(fy_dev *d, char *why, size_t room)
 {
+    (void)why, (void)room;
     snprintf(d->card_name, sizeof d->card_name, "%s (simulated)", d->card->name);
     d->threads = d->card->multiprocessors * d->card->threads_each;
+    return true;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "fake_cuda.h"
 
-fake_runtime fake = {.cards = 1, .driver = 13000, .sm = 90, .oldest = 75, .work = 1};
+fake_runtime fake = {.cards = 1, .driver = 13000, .sm = 90, .oldest = 75, .multiprocessors = 2, .work = 1};
 
 struct CUstream_st *fake_stream(struct CUstream_st *s)
 {
@@ -61,7 +61,7 @@ cudaError_t fake_GetDeviceProperties(struct cudaDeviceProp *p, int card)
     snprintf(p->name, sizeof p->name, "Fake Card %d", card);
     p->totalGlobalMem = 8u << 20;
     p->major = fake.sm / 10, p->minor = fake.sm % 10;
-    p->multiProcessorCount = 2;
+    p->multiProcessorCount = fake.multiprocessors;
     p->maxThreadsPerMultiProcessor = 2048;
     return called("GetDeviceProperties");
 }

@@ -24,6 +24,7 @@ struct fake_event {
 typedef struct fake_runtime {
     int cards, driver;       /* what the machine has */
     int sm, oldest;          /* what its cards can, and what the kernels ask for: 90, 75 */
+    int multiprocessors;     /* of each of its cards: 2 */
     bool lazy;               /* was there a call while kernels would load late? */
     bool peers;              /* can its cards read each other? */
     cudaError_t count_error; /* cudaGetDeviceCount's answer; then it leaves the count unwritten */

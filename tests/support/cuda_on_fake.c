@@ -49,11 +49,17 @@ const char *open_error(fy_dev *d, int number)
     return fy_backend_cuda.open(d, why, sizeof why) ? NULL : why;
 }
 
+const char *info_error(fy_dev *d)
+{
+    static char why[200];
+    return fy_backend_cuda.info(d, why, sizeof why) ? NULL : why;
+}
+
 void fake_reset(int cards)
 {
     memset(&fake, 0, sizeof fake);
     fake.cards = cards, fake.driver = 13000, fake.work = 1, fake.peers = true;
-    fake.sm = 90, fake.oldest = 75;
+    fake.sm = 90, fake.oldest = 75, fake.multiprocessors = 2;
 }
 
 void begin_calls(void) { fake.calls[0] = 0; }
@@ -73,8 +79,7 @@ int setup(void **state)
     next_launch_breaks = 0;
     fake_reset(2);
     if (open_error(&fake_card0, 1) || open_error(&fake_card1, 2)) return -1;
-    fy_backend_cuda.info(&fake_card0);
-    fy_backend_cuda.info(&fake_card1);
+    if (info_error(&fake_card0) || info_error(&fake_card1)) return -1;
     warm_up(&fake_card0);
     warm_up(&fake_card1);
     fake.made = 0; /* number streams from 1 */

@@ -28,6 +28,7 @@ extern cudaError_t next_launch_breaks; /* the next launch makes every later call
 extern fy_dev fake_card0, fake_card1;  /* cuda:0 and cuda:1 */
 
 const char *open_error(fy_dev *d, int number);
+const char *info_error(fy_dev *d);
 void fake_reset(int cards);
 void begin_calls(void);
 int setup(void **state);

@@ -24,8 +24,7 @@ fy_dev *open_card_number(int number, const fy_card *card, int64_t capacity)
     *d = (fy_dev){.backend = &fy_backend_sim, .number = number, .card = card, .capacity = capacity};
     snprintf(d->name, sizeof d->name, "cuda:%d", (number - 1) % 10);
     if (!fy_backend_sim.open(d, why, sizeof why)) return NULL;
-    fy_backend_sim.info(d);
-    return d;
+    return fy_backend_sim.info(d, why, sizeof why) ? d : NULL;
 }
 
 fy_dev *open_card(const fy_card *card, int64_t capacity) { return open_card_number(1, card, capacity); }
