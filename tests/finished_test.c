@@ -2,6 +2,7 @@
  * back end on the fake CUDA runtime. */
 #include <math.h>
 
+#include "clock.h"
 #include "device.h"
 #include "event.h"
 #include "run_work.h"
@@ -49,13 +50,30 @@ static void nothing_is_waited_for_while_a_log_is_open(void **state)
     begin_calls();
     since();
     issue(&fake_card0, 1, 5);
-    assert_string_equal(fake.calls, "SetDevice EventRecord@1 Launch@1 GetLastError EventRecord@1 "
-                                    "SetDevice EventQuery EventElapsedTime SetDevice EventQuery GetLastError");
+    assert_string_equal(fake.calls, "EventRecord@1 Launch@1 GetLastError EventRecord@1");
     for (int i = 0; i < 50; i++) issue(&fake_card0, i % 3, 5);
     assert_null(strstr(fake.calls, "Synchronize"));
     assert_true(fake.now == 0);
     assert_string_equal(kinds(), "");
     assert_true(wait_for_card(&fake_card0));
+}
+
+/* Two marks and their two times, beside the launch and its check; all else is asked once for many. */
+static void a_logged_op_makes_four_calls_besides_its_launch(void **state)
+{
+    (void)state;
+    issue(&fake_card0, 1, 1); /* makes its stream */
+    assert_true(wait_for_card(&fake_card0));
+    for (int round = 0; round < 3; round++) {
+        begin_calls();
+        for (int i = 0; i < 1000; i++) {
+            fake.calls[0] = 0; /* there is no room for all of them */
+            issue(&fake_card0, 1, 1);
+            fake.now += round == 1 ? 1 : 0.9;
+        }
+        assert_true(wait_for_card(&fake_card0));
+        if (round > 0) assert_in_range(fake.count, 1000 * 6, 1000 * 6 + 200); /* the first makes events for all */
+    }
 }
 
 static void completions_are_reported_in_the_order_in_which_they_ended(void **state)
@@ -81,6 +99,9 @@ static void a_later_call_reports_what_has_ended_by_then(void **state)
     uint32_t first = issue(&fake_card0, 1, 3);
     issue(&fake_card0, 1, 3);
     fake.now += 4;
+    issue(&fake_card0, 2, 3);
+    assert_string_equal(kinds(), ""); /* it asks once for many, or after a while */
+    fy_clock_advance(20000000);
     issue(&fake_card0, 2, 3);
     assert_string_equal(kinds(), "complete");
     check_complete(0, first, 0, 3);
@@ -148,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CARDS(nothing_is_waited_for_while_a_log_is_open),
+        WITH_CARDS(a_logged_op_makes_four_calls_besides_its_launch),
         WITH_CARDS(completions_are_reported_in_the_order_in_which_they_ended),
         WITH_CARDS(a_later_call_reports_what_has_ended_by_then),
         WITH_CARDS(a_copy_is_reported_with_its_time_on_the_bus),

@@ -3,8 +3,10 @@
  *
  * It never synchronizes unless the program does. While a log is open each piece of work is bracketed by two marks
  * (CUDA events, cuda_clock.h), from which its start and end are read later (completion.h); without a log there are
- * none. Streams are non-blocking (no implicit order with the default stream), as in PyTorch. Thread-safe; every call
- * sets the runtime's current device, which is per thread.
+ * none. Streams are non-blocking (no implicit order with the default stream), as in PyTorch. Thread-safe.
+ *
+ * The runtime's current device is per thread, and set only where it differs: code of the program's own that sets it
+ * must set it back, as CUDA asks of libraries.
  *
  * A kernel whose assertion fails writes the id of its work to pinned memory, which the host can still read after the
  * context is lost. Other faults cannot be attributed: CUDA reports them at whatever call comes next.
@@ -20,6 +22,7 @@
 #include "op.h"
 #include "run_work.h"
 
+static __thread int current = -1;       /* the thread's current device; -1: not set by any call here */
 static const size_t max_fill = 1 << 20; /* bytes; filling more would noticeably slow the program down */
 
 __thread fy_cuda_launch_target fy_cuda_launching;
@@ -38,11 +41,20 @@ static const char *why_no_card(cudaError_t e, int cards)
     return e == cudaSuccess ? NULL : cudaGetErrorString(e);
 }
 
+static bool set_device(fy_dev *d)
+{
+    if (current == d->number - 1) return true;
+    current = -1;
+    if (failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice")) return false;
+    current = d->number - 1;
+    return true;
+}
+
 static void cuda_close(fy_dev *d)
 {
     cuda *c = d->state;
     if (!c) return;
-    if (c->blame && cudaSetDevice(d->number - 1) == cudaSuccess) cudaDeviceSynchronize();
+    if (c->blame && set_device(d)) cudaDeviceSynchronize();
     for (int i = 1; i < FY_STREAMS; i++)
         if (c->streams[i]) cudaStreamDestroy(c->streams[i]);
     end_clock(c);
@@ -50,6 +62,7 @@ static void cuda_close(fy_dev *d)
     pthread_mutex_destroy(&c->lock);
     free(c);
     d->state = NULL;
+    current = -1;
 }
 
 /* Does this build have code for the card? cudaFuncGetAttributes makes the runtime look for it and load it. */
@@ -75,7 +88,7 @@ static bool has_kernels(fy_dev *d)
 static bool enter(fy_dev *d)
 {
     cuda *c = d->state;
-    if (failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice")) return false;
+    if (!set_device(d)) return false;
     pthread_mutex_lock(&c->lock);
     if (!c->blame && has_kernels(d)) {
         void *word = NULL;
@@ -193,7 +206,7 @@ static bool cuda_record(fy_dev *d, int stream, fy_point *p)
         p->native = NULL;
         return true;
     }
-    if (!enter(d) || !stream_of(d, stream, &s) || !(m = record_mark(d, m, s))) return false;
+    if (!enter(d) || !stream_of(d, stream, &s) || !(m = record_mark(d, m, NULL, s))) return false;
     *p = (fy_point){.stream = stream, .when = -1, .native = m};
     return true;
 }
@@ -247,6 +260,7 @@ static bool cuda_done(fy_dev *d, const fy_point *p, int64_t *when)
     mark *m = p->native;
     *when = -1;
     if (!enter(d)) return false;
+    if (m && p->passed) return time_of(d, m, when);
     if (!m) return stream_of(d, p->stream, &s) && is_over(d, cudaStreamQuery(s), "cudaStreamQuery");
     return is_over(d, cudaEventQuery(event_at(d, m)), "cudaEventQuery") && time_of(d, m, when);
 }
@@ -258,12 +272,15 @@ static const fy_time unknown = {.start = -1, .end = -1};
 /* Marks before and after a piece of work, read by completion.c. */
 static bool mark_begin(fy_dev *d, fy_time *t, cudaStream_t s)
 {
-    return !fy_log_is_on() || (t->begun = record_mark(d, NULL, s));
+    mark *m = fy_log_is_on() ? record_mark(d, NULL, NULL, s) : NULL;
+    t->begun = m;
+    if (m) m->begins = true;
+    return m || !fy_log_is_on();
 }
 
 static bool mark_end(fy_dev *d, fy_time *t, cudaStream_t s)
 {
-    return !t->begun || (t->ended = record_mark(d, NULL, s));
+    return !t->begun || (t->ended = record_mark(d, NULL, t->begun, s));
 }
 
 /* For work that failed, or whose times are known. */
@@ -293,7 +310,7 @@ static bool copy(fy_dev *d, fy_copy_work *w, int64_t before)
     if (failed(d, cudaStreamSynchronize(s), "cudaStreamSynchronize")) return false;
     t->start = before;
     t->end = fy_clock_now();
-    bool ok = !t->ended || (time_of(d, t->begun, &t->start) && time_of(d, t->ended, &t->end));
+    bool ok = !t->ended || (time_of(d, t->ended, &t->end) && time_of(d, t->begun, &t->start));
     t->wire = t->end - t->start;
     drop_marks(d, t);
     return ok;
@@ -304,9 +321,11 @@ static bool use_peer(fy_dev *d, int number)
 {
     cuda *c = d->state;
     uint32_t bit = (uint32_t)1 << number;
-    if (!(d->peers & bit) || c->peers_on & bit) return true;
-    cudaError_t e = cudaDeviceEnablePeerAccess(number - 1, 0);
+    pthread_mutex_lock(&c->lock);
+    bool asks = (d->peers & ~c->peers_on & bit) != 0;
+    cudaError_t e = asks ? cudaDeviceEnablePeerAccess(number - 1, 0) : cudaSuccess;
     c->peers_on |= bit;
+    pthread_mutex_unlock(&c->lock);
     if (e == cudaErrorPeerAccessAlreadyEnabled) return cudaGetLastError(), true;
     return !failed(d, e, "cudaDeviceEnablePeerAccess");
 }

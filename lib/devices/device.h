@@ -18,6 +18,7 @@ typedef struct fy_point {
     int64_t when;   /* ns when the stream reaches it; -1: unknown */
     uint64_t queue; /* simulated card: number of the last task before it */
     void *native;   /* real card: its event, reused by the next record */
+    bool passed;    /* known to have been reached: `done` tells when, and asks the card nothing */
 } fy_point;
 
 typedef struct fy_copy_work {

@@ -1,18 +1,21 @@
 /* completion.c: emits `complete` for finished work (completion.h), and nothing else does.
  *
- * Unfinished work is queued per stream in issue order, so only the head of each queue has to be polled. */
+ * Unfinished work is queued per stream in issue order, and ends in it: what a poll asks the card grows with the
+ * logarithm of a queue. */
 #include "completion.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "device.h"
 #include "event.h"
 #include "run_work.h"
 #include "out_of_memory.h"
 
-enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
+/* Asking the card takes time: once for BATCH pieces of work, or after MOST_AGE ns, for those who watch. */
+enum { MOST_DEVICES = 9, BATCH = 128, MOST_AGE = 10000000 }; /* as many devices as device.c opens */
 
 typedef struct pending {
     struct pending *next;
@@ -21,13 +24,16 @@ typedef struct pending {
 } pending;
 
 typedef struct pending_queue {
-    pending *first, **tail; /* tail: where the next is linked; NULL: never used */
+    pending *first, *last;
+    int count;
 } pending_queue;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all of this */
 static pending_queue queues[MOST_DEVICES][FY_STREAMS];
 static fy_dev *devices[MOST_DEVICES]; /* those that ever had pending work */
 static _Atomic int pending_count[MOST_DEVICES];
+static int added[MOST_DEVICES];         /* since the last poll */
+static int64_t polled_at[MOST_DEVICES]; /* ns */
 
 /* ---- emitting --------------------------------------------------------------------------------------- */
 
@@ -48,46 +54,78 @@ static void free_pending(pending *p)
 
 /* ---- polling ---------------------------------------------------------------------------------------- */
 
-/* Has this point been reached? Sets *when (ns). False, with a text in fy_fault, also if the card failed. */
-static bool is_reached(fy_dev *d, void *native, int64_t *when)
+/* Has the work ended? Asks the card. False, with a text in fy_fault, also if the card failed. */
+static bool has_ended(const pending *p)
 {
-    return *when >= 0 || d->backend->done(d, &(fy_point){.native = native, .when = -1}, when);
+    const fy_completion *w = &p->work;
+    int64_t when;
+    return w->dev->backend->done(w->dev, &(fy_point){.native = w->time.ended, .when = -1}, &when);
 }
 
-static bool has_ended(pending *p)
+/* Of work that has ended. */
+static bool read_time(fy_dev *d, void *native, int64_t *when)
+{
+    return *when >= 0 || d->backend->done(d, &(fy_point){.native = native, .when = -1, .passed = true}, when);
+}
+
+/* The end first: where the clocks had drifted apart, both move with it. */
+static bool read_times(pending *p)
 {
     fy_completion *w = &p->work;
-    bool ended = is_reached(w->dev, w->time.begun, &w->time.start) && is_reached(w->dev, w->time.ended, &w->time.end);
-    if (ended && w->is_copy) w->time.wire = w->time.end - w->time.start;
-    return ended;
+    bool ok = read_time(w->dev, w->time.ended, &w->time.end) && read_time(w->dev, w->time.begun, &w->time.start);
+    if (ok && w->is_copy) w->time.wire = w->time.end - w->time.start;
+    return ok;
+}
+
+/* How many works of a stream have ended: they end in order, so a few questions tell. */
+static int count_ended(const pending_queue *q)
+{
+    if (q->count == 0 || has_ended(q->last)) return q->count;
+    if (q->count == 1 || fy_fault.text[0] || !has_ended(q->first)) return 0;
+    int least = 1, most = q->count - 1;
+    const pending *p = q->first->next; /* number `least` */
+    while (least < most) {
+        int half = (least + most) / 2;
+        const pending *at = p;
+        for (int i = least; i < half; i++) at = at->next;
+        if (!has_ended(at)) most = half;
+        else least = half + 1, p = at->next;
+    }
+    return least;
 }
 
 static pending *take_first(fy_dev *d, pending_queue *of)
 {
     pending *p = of->first;
     of->first = p->next;
-    if (!of->first) of->tail = &of->first;
+    if (!of->first) of->last = NULL;
+    of->count--;
     atomic_fetch_sub(&pending_count[d->number], 1);
     return p;
 }
 
-/* By end time, then by issue order. */
-static void insert_sorted(pending **list, pending *p)
+/* By end time, then by issue order; returns where a later one of the same stream belongs at the earliest. */
+static pending **insert_sorted(pending **list, pending *p)
 {
     while (*list && ((*list)->work.time.end < p->work.time.end ||
                      ((*list)->work.time.end == p->work.time.end && (*list)->work.id < p->work.id)))
         list = &(*list)->next;
     p->next = *list;
     *list = p;
+    return &p->next;
 }
 
 static void poll_locked(fy_dev *d)
 {
     pending *ended = NULL;
     fy_fault.text[0] = 0;
-    for (int s = 0; s < FY_STREAMS && !fy_fault.text[0]; s++)
-        while (queues[d->number][s].first && has_ended(queues[d->number][s].first))
-            insert_sorted(&ended, take_first(d, &queues[d->number][s]));
+    for (int s = 0; s < FY_STREAMS && !fy_fault.text[0]; s++) {
+        pending_queue *q = &queues[d->number][s];
+        pending **from = &ended;
+        for (int n = count_ended(q); n > 0 && read_times(q->first); n--) from = insert_sorted(from, take_first(d, q));
+    }
+    added[d->number] = 0;
+    polled_at[d->number] = fy_clock_now();
     for (pending *p; (p = ended);) {
         ended = p->next;
         emit_complete(p->at, &p->work);
@@ -146,17 +184,18 @@ void fy_completion_add(fy_site *at, const fy_completion *w)
     }
     if (!w->time.ended) return;
 
-    pending_queue *queue = &queues[d->number][w->stream];
+    pending_queue *q = &queues[d->number][w->stream];
     pending *p = malloc(sizeof *p);
     if (!p) fy_out_of_memory("unfinished work");
     *p = (pending){.at = at, .work = *w};
     pthread_once(&once, register_handlers);
     pthread_mutex_lock(&lock);
-    if (!queue->tail) queue->tail = &queue->first;
-    *queue->tail = p;
-    queue->tail = &p->next;
+    if (q->last) q->last->next = p;
+    else q->first = p;
+    q->last = p;
+    q->count++;
     devices[d->number] = d;
     atomic_fetch_add(&pending_count[d->number], 1);
-    poll_locked(d);
+    if (++added[d->number] >= BATCH || fy_clock_now() - polled_at[d->number] >= MOST_AGE) poll_locked(d);
     pthread_mutex_unlock(&lock);
 }

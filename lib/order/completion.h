@@ -1,7 +1,7 @@
 /* completion.h: `complete` events for finished work.
  *
  * Where time is modelled, or the host waited, the end time is known and `complete` is emitted at once. The real card
- * runs asynchronously: CUDA events recorded before and after each piece of work are polled in later calls of
+ * runs asynchronously: CUDA events recorded before and after each piece of work are polled in some later calls of
  * fy_completion_add, wherever the host has synchronized, and at exit. So `complete` may come long after its op; those
  * found in one poll are emitted in order of their end times. */
 #ifndef FERRY_COMPLETION_H

@@ -16,6 +16,7 @@ struct CUstream_st *fake_stream(struct CUstream_st *s)
 cudaError_t called_in(const char *name, int stream)
 {
     size_t n = strlen(fake.calls);
+    fake.count++;
     const char *loading = getenv("CUDA_MODULE_LOADING");
     if (!loading || strcmp(loading, "EAGER") != 0) fake.lazy = true;
     snprintf(fake.calls + n, sizeof fake.calls - n, "%s%s", n ? " " : "", name);

@@ -44,6 +44,7 @@ typedef struct fake_runtime {
         int card;
     } block[FAKE_BLOCKS];
     struct CUstream_st *all[64];
+    int count;         /* calls, launches among them, since begin_calls */
     char calls[65536]; /* names with their streams, blanks between */
 } fake_runtime;
 

@@ -62,7 +62,7 @@ void fake_reset(int cards)
     fake.sm = 90, fake.oldest = 75, fake.multiprocessors = 2;
 }
 
-void begin_calls(void) { fake.calls[0] = 0; }
+void begin_calls(void) { fake.calls[0] = 0, fake.count = 0; }
 
 /* Creates the clock's events and some to be reused, so that later calls are only those of the work. */
 static void warm_up(fy_dev *d)
