@@ -32,8 +32,9 @@ TEST(the_report_has_place_line_operands_words_and_fix)
         char want[1000];
         snprintf(
             want, sizeof want,
-            "tests/error_test.c:%d: fy_matmul: Expected all tensors to be on the same device, but found at least "
-            "two devices, cuda:0 and cpu!\n"
+            "tests/error_test.c:%d: fy_matmul: Expected all tensors to be on the same device, but got mat2 is on cpu, "
+            "different from other tensors on cuda:0 (when checking argument in method wrapper_CUDA_mm). In older "
+            "versions: found at least two devices, cuda:0 and cpu!\n"
             "    fy_tensor *c = fy_matmul(mat1, mat2);\n"
             "  mat1 is on cuda:0 (4, 3) float32; mat2 is on cpu (3, 2) float32\n"
             "  fix: copy mat2 with fy_to(mat2, \"cuda\") and use the copy, or create it there with .device = \"cuda\"",
@@ -61,7 +62,7 @@ TEST(devices_are_named_in_pytorchs_order)
         FAILS_ALONE(fy_mul(g, first), "cuda:0 and cpu!");
         fy_tensor *mg = fy_to(m, "cuda"), *n = fy_tensor((1, 2, 3)), *ng = fy_cuda(n);
         FAILS_ALONE(fy_matmul(m, mg), "found at least two devices, cpu and cuda:0!\n");
-        FAILS_ALONE(fy_matmul(mg, c), "found at least two devices, cuda:0 and cpu!\n");
+        FAILS_ALONE(fy_matmul(mg, c), "found at least two devices, cpu and cuda:0!\n"); /* the vector counts first */
         FAILS_ALONE(fy_add(n, ng), "cuda:0 and cpu!");
         fy_add(c, g);
         assert_true(failed_with("fix: copy c with fy_to(c, \"cuda\")"));
@@ -74,6 +75,59 @@ TEST(devices_are_named_in_pytorchs_order)
         assert_null(call); \
         assert_true(failed_with(words)); \
     } while (0)
+
+#define OTHER(call, argument, dev, others, function) \
+    FAILS(call, "same device, but got " argument " is on " dev ", different from other tensors on " others \
+                " (when checking argument in method wrapper_CUDA_" function "). In older")
+
+TEST(a_mismatch_names_the_argument_that_pytorch_checks)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *v = fy_ones((2)), *m = fy_ones((2, 2)), *b = fy_ones((3, 2, 2)),
+                  *i = fy_zeros((2), .dtype = FY_INT64);
+        fy_tensor *vg = fy_cuda(v), *mg = fy_cuda(m), *bg = fy_cuda(b), *ig = fy_cuda(i), *s = fy_ones((2, 2));
+        fy_tensor *ii = fy_zeros((2, 2), .dtype = FY_INT64), *iig = fy_cuda(ii);
+        OTHER(fy_matmul(m, mg), "mat2", "cuda:0", "cpu", "mm");
+        OTHER(fy_matmul(b, mg), "mat2", "cuda:0", "cpu", "mm");
+        OTHER(fy_matmul(m, bg), "mat2", "cuda:0", "cpu", "bmm");
+        OTHER(fy_matmul(bg, b), "mat2", "cpu", "cuda:0", "bmm");
+        OTHER(fy_matmul(mg, v), "mat", "cuda:0", "cpu", "addmv_");
+        OTHER(fy_matmul(vg, m), "mat2", "cpu", "cuda:0", "mm"); /* a row */
+        OTHER(fy_matmul(vg, b), "mat", "cpu", "cuda:0", "addmv_");
+        fy_tensor *learned = fy_ones((2, 2), .requires_grad = true);
+        OTHER(fy_matmul(learned, bg), "mat2", "cpu", "cuda:0", "mm"); /* the transposed product */
+        OTHER(fy_matmul(v, vg), "tensor", "cuda:0", "cpu", "_dot");
+        OTHER(fy_addmm(vg, m, mg), "mat1", "cpu", "cuda:0", "addmm");
+        OTHER(fy_addmm(vg, mg, m), "mat2", "cpu", "cuda:0", "addmm");
+        OTHER(fy_index_select(mg, 0, i), "index", "cpu", "cuda:0", "_index_select");
+        OTHER(fy_embedding(m, ig), "index", "cuda:0", "cpu", "_index_select");
+        OTHER(fy_gather(mg, 0, ii), "index", "cpu", "cuda:0", "gather");
+        OTHER(fy_scatter_add_(mg, 0, iig, s), "src", "cpu", "cuda:0", "scatter_add_");
+        OTHER(fy_cross_entropy(mg, i), "target", "cpu", "cuda:0", "nll_loss_forward");
+        OTHER(fy_cat((mg, m), 0), "tensors", "cpu", "cuda:0", "cat");
+    }
+}
+
+TEST(a_layers_mismatch_is_of_input_and_weight_not_of_its_bias)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_ones((4, 2)), *deep = fy_ones((3, 4, 2)), *xg = fy_cuda(x);
+        fy_tensor *weight = fy_ones((2, 2), .device = "cuda"), *bias = fy_ones((2), .device = "cuda"),
+                  *b = fy_ones((2));
+        OTHER(fy_linear(x, weight, bias), "mat1", "cpu", "cuda:0", "addmm");
+        fy_linear(x, weight, bias);
+        assert_true(failed_with("  x is on cpu (4, 2) float32; weight is on cuda:0 (2, 2) float32\n"));
+        OTHER(fy_linear(deep, weight, bias), "mat1", "cpu", "cuda:0", "addmm");
+        OTHER(fy_linear(x, weight, NULL), "mat2", "cuda:0", "cpu", "mm");
+        OTHER(fy_linear(xg, weight, b), "mat1", "cuda:0", "cpu", "addmm"); /* the bias alone is elsewhere */
+        fy_linear(xg, weight, b);
+        assert_true(failed_with("fix: copy b with fy_to(b, \"cuda\")"));
+    }
+}
 
 TEST(shapes_that_do_not_fit)
 {
@@ -426,6 +480,8 @@ int main(int argc, char **argv)
         T(values_that_make_no_sense),
         T(a_full_card_says_how_full),
         T(a_failed_call_changes_nothing),
+        T(a_mismatch_names_the_argument_that_pytorch_checks),
+        T(a_layers_mismatch_is_of_input_and_weight_not_of_its_bias),
         T(the_first_error_is_kept_and_null_passes_through),
         T(operands_are_called_what_the_source_calls_them),
         T(errors_name_elements_of_a_list_as_it_does),

@@ -281,7 +281,7 @@ TEST(an_error_in_a_layer_names_tensors_and_the_call)
         fy_tensor *images = fy_ones((2, 3), .device = "cuda");
         assert_null(fy_call(net, images));
         assert_true(strstr(fy_error(), "fy_call") && strstr(fy_error(), "images is on cuda:0 (2, 3) float32"));
-        assert_true(strstr(fy_error(), "0.bias is on cpu (4) float32"));
+        assert_true(strstr(fy_error(), "0.weight.T is on cpu (3, 4) float32"));
         assert_true(failed_with("fix: move the module: fy_module_to(net, \"cuda\")"));
         fy_module_to(net, "cuda");
         assert_null(fy_call(net, fy_ones((2, 3))));

@@ -93,7 +93,7 @@ OPERANDS(X)
     X(fy_mul_(a_c, ints), "at least two devices") \
     X(fy_div_(point, point_c), "at least two devices") \
     X(fy_matmul(a, tall_c), "at least two devices") \
-    X(fy_mv(a_c, three), "at least two devices, cuda:0 and cpu!") \
+    X(fy_mv(a_c, three), "at least two devices, cpu and cuda:0!") \
     X(fy_addmm(a, left_c, a_c), "at least two devices") \
     X(fy_linear(a, a_c), "at least two devices, cpu and cuda:0!") \
     X(fy_cat((a, a_c), 0), "at least two devices") \

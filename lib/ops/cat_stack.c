@@ -43,14 +43,14 @@ static bool check_tensors(join *j)
 /* The first GPU among the operands' devices, else the CPU. FERRY_POLICY=silent copies the other operands to it. */
 static bool set_device(join *j)
 {
+    char words[FY_DEVICE_WORDS];
     fy_dev *first = j->x[0]->storage->dev, *other = first;
     for (size_t i = 1; i < j->n && other == first; i++) other = j->x[i]->storage->dev;
     j->dev = first->number ? first : other;
     if (other == first || fy_dev_copies_implicitly()) return true;
     return fy_fail(j->at, "device_mismatch",
-                   fy_hint("copy the others to that device first: fy_to(x, \"%s\")", j->dev->name),
-                   "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                   j->dev->name, first->number ? other->name : first->name);
+                   fy_hint("copy the others to that device first: fy_to(x, \"%s\")", j->dev->name), "%s",
+                   fy_device_words(first, other, &(fy_checked){"cat", "tensors"}, words, sizeof words));
 }
 
 static fy_dtype common_type(const join *j)

@@ -50,7 +50,15 @@ int fy_argument_number(const fy_call *c, int operand);
 const char *fy_operand_name(const fy_call *c, int operand, char *buf, size_t room); /* what an error calls it */
 const char *fy_device_hint(const fy_call *c, int operand, const fy_dev *other);     /* how to move the operand there */
 int fy_arguments(const fy_call *c, fy_tensor **x);
+/* device_mismatch.c: the function of PyTorch that checks where its arguments are, and its name for one of them. NULL:
+ * an elementwise op. */
+typedef struct fy_checked {
+    const char *function, *argument;
+} fy_checked;
+enum { FY_DEVICE_WORDS = 400 };
+const char *fy_device_words(const fy_dev *common, const fy_dev *stray, const fy_checked *by, char *buf, size_t room);
 bool fy_plan_product(const fy_call *c, fy_plan *p);      /* product.c */
+bool fy_product_on_one_device(const fy_call *c);         /* product.c; false after an error */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p);      /* reduce.c */
 bool fy_plan_along(const fy_call *c, fy_plan *p);        /* reduce.c */
 bool fy_plan_spread_rows(const fy_call *c, fy_plan *p);  /* reduce.c */

@@ -2,6 +2,7 @@
 #include "autocast.h"
 #include <stdio.h>
 
+#include "device.h"
 #include "dispatch.h"
 #include "event.h"
 #include "op.h"
@@ -43,6 +44,7 @@ static fy_tensor *matmul_and_bias(fy_site *at, fy_tensor *x, fy_tensor *weight, 
                    .bias_last = true,
                    .name = name};
     if (x->ndim == 2) return fy_dispatch(&all);
+    if (x->ndim > 2 && !fy_dev_copies_implicitly() && !fy_product_on_one_device(&all)) return NULL;
     fy_tensor *product = matmul(at, x, weight, name);
     if (!product) return NULL;
     fy_tensor *out = fy_dispatch(&(fy_call){.at = at,

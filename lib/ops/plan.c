@@ -56,12 +56,35 @@ const char *fy_device_hint(const fy_call *c, int operand, const fy_dev *other)
                    name, to, to);
 }
 
+/* Ops that check their arguments in their order. */
+static fy_checked checked_by(int op, int operand)
+{
+    switch (op) {
+    case FY_OP_index_select:
+    case FY_OP_embedding: return (fy_checked){"_index_select", "index"};
+    case FY_OP_gather: return (fy_checked){"gather", "index"};
+    case FY_OP_scatter_add: return (fy_checked){"scatter_add_", operand == 1 ? "index" : "src"};
+    case FY_OP_nll_loss: return (fy_checked){"nll_loss_forward", "target"};
+    default: return (fy_checked){0};
+    }
+}
+
 static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
 {
+    char words[FY_DEVICE_WORDS];
     fy_tensor *x[FY_MAX_ARGUMENTS];
-    return fy_fail_about(c->at, "device_mismatch", fy_device_hint(c, stray, common), fy_arguments(c, x), x,
-                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                         common->name, c->in[stray].tensor->storage->dev->name);
+    int i = 1;
+    const fy_dev *first = common, *other = c->in[stray].tensor->storage->dev;
+    fy_checked by = checked_by(c->op, 1);
+    if (by.function) {
+        first = c->in[0].tensor->storage->dev;
+        while (c->in[i].tensor->storage->dev == first) i++;
+        by = checked_by(c->op, i);
+        other = c->in[i].tensor->storage->dev;
+    }
+    fy_device_words(first, other, by.function ? &by : NULL, words, sizeof words);
+    return fy_fail_about(c->at, "device_mismatch", fy_device_hint(c, stray, common), fy_arguments(c, x), x, "%s",
+                         words);
 }
 
 /* The first operand on a GPU decides. A 0-dim CPU tensor may be passed as a number, but not as a class or an index:

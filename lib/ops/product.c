@@ -25,17 +25,50 @@ static void set_given(const fy_call *c, int i, int j, fy_tensor **given)
     given[fy_argument_number(c, j)] = c->in[j].tensor;
 }
 
-/* PyTorch's message without the name of its internal method. */
-static bool check_device(const fy_call *c, int i, int j)
+static bool fail_device(const fy_call *c, int common, int stray, int beside, const fy_checked *by)
 {
+    char words[FY_DEVICE_WORDS];
     fy_tensor *given[FY_MAX_ARGUMENTS];
-    const fy_dev *a = c->in[i].tensor->storage->dev, *b = c->in[j].tensor->storage->dev;
-    if (a == b) return true;
-    bool first = a->number == 0; /* suggest moving the CPU operand to the GPU */
-    set_given(c, i, j, given);
-    return fy_fail_about(
-        c->at, "device_mismatch", fy_device_hint(c, first ? i : j, first ? b : a), FY_MAX_ARGUMENTS, given,
-        "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
+    const fy_dev *a = c->in[common].tensor->storage->dev, *b = c->in[stray].tensor->storage->dev;
+    int left = beside < stray ? beside : stray, moved = left, other = beside + stray - left;
+    if (c->in[left].tensor->storage->dev->number > 0) { /* suggest moving the CPU operand to the GPU */
+        moved = other;
+        other = left;
+    }
+    set_given(c, beside, stray, given);
+    return fy_fail_about(c->at, "device_mismatch", fy_device_hint(c, moved, c->in[other].tensor->storage->dev),
+                         FY_MAX_ARGUMENTS, given, "%s", fy_device_words(a, b, by, words, sizeof words));
+}
+
+/* The function of PyTorch that computes a matmul, by its operands' dimensions: a row times a matrix is a product of
+ * matrices; batch @ matrix is folded into one tall matrix, and matrix @ batch into the transposed product if the matrix
+ * requires grad. Sets which operand it checks first. */
+static fy_checked matmul_function(const fy_call *c, int *first)
+{
+    int na = c->in[0].tensor->ndim, nb = c->in[1].tensor->ndim;
+    bool is_transposed = na == 2 && nb > 2 && fy_needs_grad(c->in[0].tensor);
+    *first = is_transposed || (na > 1 && nb == 1);
+    if (na == 1 && nb == 1) return (fy_checked){"_dot", "tensor"};
+    if (nb == 1 || (na == 1 && nb > 2)) return (fy_checked){"addmv_", "mat"};
+    return (fy_checked){nb > 2 && !is_transposed ? "bmm" : "mm", "mat2"};
+}
+
+/* PyTorch checks addmm's first operand first. What the error is about are the factors, if they differ: a layer's input
+ * and weight rather than its bias. */
+bool fy_product_on_one_device(const fy_call *c)
+{
+    const fy_dev *dev[FY_MAX_INPUTS];
+    int first = 0;
+    for (int i = 0; i < fy_ops[c->op].nin; i++) dev[i] = c->in[i].tensor->storage->dev;
+    if (c->op == FY_OP_matmul) {
+        if (dev[0] == dev[1]) return true;
+        fy_checked by = matmul_function(c, &first);
+        return fail_device(c, first, !first, first, &by);
+    }
+    if (dev[0] == dev[1] && dev[0] == dev[2]) return true;
+    int stray = dev[1] != dev[0] ? 1 : 2;
+    return fail_device(c, 0, stray, dev[1] != dev[2] ? 3 - stray : 0,
+                       &(fy_checked){"addmm", stray == 1 ? "mat1" : "mat2"});
 }
 
 static const char *inner_sizes_hint =
@@ -242,7 +275,7 @@ static bool plan_matmul(const fy_call *c, fy_plan *p)
         return fy_fail_about(
             c->at, "shape", "multiply by a number with fy_mul, or give the operand a dimension with fy_view", 2, x,
             "both arguments to matmul need to be at least 1D, but they are %dD and %dD", x[0]->ndim, x[1]->ndim);
-    if (!check_device(c, 0, 1)) return false;
+    if (!fy_product_on_one_device(c)) return false;
     if (vectors && !check_types(c, 0, 1, first, second)) return false; /* dot checks dtypes before shapes */
     if (!plan_product(c, p)) return false;
     if (fy_shape_numel(&p->result.shape) > 0) return check_types(c, 0, 1, first, second);
@@ -253,7 +286,7 @@ static bool plan_matmul(const fy_call *c, fy_plan *p)
 bool fy_plan_product(const fy_call *c, fy_plan *p)
 {
     if (c->op == FY_OP_matmul) return plan_matmul(c, p) && check_supported(c, p);
-    return check_device(c, 0, 1) && check_device(c, 1, 2) && check_types(c, 0, 2, "self", "mat2") &&
+    return fy_product_on_one_device(c) && check_types(c, 0, 2, "self", "mat2") &&
            check_types(c, 1, 2, "mat1", "mat2") && check_matrix(c, 1) && check_matrix(c, 2) && plan_product(c, p) &&
            plan_added(c, p) && check_supported(c, p);
 }
