@@ -83,7 +83,7 @@ LEARNER_SAN = $(if $(findstring undefined,$(SAN)),-fno-sanitize=null)
 $(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(filter-out $(GOLD),$(SAN)) $(LEARNER_SAN) $(CORE_LIBS))"'
 
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
-WEB = $(addprefix server/,server http client socket threads gate page_stream assets) embed/view
+WEB = $(addprefix server/,server http front client frame_reader socket threads gate page_stream assets) embed/view
 ifneq ($(filter civetweb,$(HAVE)),)
 VIEW_NAMES = $(WEB) embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcivetweb -lcjson -ldl

@@ -38,6 +38,66 @@ static void frames_that_are_not_understood_close_the_connection(void **state)
     wait_until_no_clients();
 }
 
+static void frames_are_judged_at_their_header(void **state)
+{
+    (void)state;
+    static const uint64_t claims[] = {4097, 1u << 20, 1u << 30, 0x7fff0000, 1ull << 63, UINT64_MAX};
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        int fd = join();
+        ws_send_claiming(fd, 0x81, "", 0, claims[i]);
+        assert_int_equal(ws_read_close(fd), 1009);
+        close(fd);
+    }
+    wait_until_no_clients();
+}
+
+static void what_follows_a_refused_frame_is_not_read(void **state)
+{
+    (void)state;
+    int fd = join();
+    char *more = calloc(1, 4 << 20);
+    ws_send_claiming(fd, 0x81, "", 0, 1u << 30);
+    send_bytes(fd, more, 4 << 20);
+    assert_int_equal(ws_read_close(fd), 1009);
+    free(more);
+    close(fd);
+    wait_until_no_clients();
+}
+
+static void unmasked_frames_end_the_connection(void **state)
+{
+    (void)state;
+    int fd = join();
+    send_bytes(fd, "\x81\x0b{\"watch\":1}", 13);
+    assert_int_equal(ws_read_close(fd), 1002);
+    close(fd);
+    expect_close(1002, 0x89, (char[126]){0}, 126); /* a ping is short */
+    wait_until_no_clients();
+}
+
+static void masked_bytes_in_pieces_are_put_together(void **state)
+{
+    (void)state;
+    static const char data[] = "there?";
+    unsigned char sent[2 + 4 + sizeof data - 1] = {0x89, 0x80 | (sizeof data - 1), 1, 20, 99, 200};
+    int fd = join(), opcode = 0;
+    size_t size;
+    for (size_t i = 0; i < sizeof data - 1; i++) sent[6 + i] = (unsigned char)(data[i] ^ sent[2 + i % 4]);
+    for (size_t i = 0; i < sizeof sent; i++) {
+        assert_true(send_bytes(fd, sent + i, 1));
+        usleep(1000);
+    }
+    char *answer = NULL;
+    while (opcode != 10) { /* beside what every page is told */
+        free(answer);
+        assert_non_null(answer = ws_read(fd, &opcode, &size));
+    }
+    assert_string_equal(answer, data);
+    free(answer);
+    close(fd);
+    wait_until_no_clients();
+}
+
 static void huge_and_unfinished_frames_do_no_harm(void **state)
 {
     (void)state;
@@ -114,6 +174,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_that_are_not_understood_close_the_connection),
+        cmocka_unit_test(frames_are_judged_at_their_header),
+        cmocka_unit_test(what_follows_a_refused_frame_is_not_read),
+        cmocka_unit_test(unmasked_frames_end_the_connection),
+        cmocka_unit_test(masked_bytes_in_pieces_are_put_together),
         cmocka_unit_test(huge_and_unfinished_frames_do_no_harm),
         cmocka_unit_test(deep_nesting_is_only_not_understood),
         cmocka_unit_test(pages_beyond_the_limit_get_a_message),

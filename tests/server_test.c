@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "assets.h"
@@ -304,17 +305,100 @@ static void garbage_does_no_harm(void **state)
     assert_int_equal(status((http_request){"GET", "/nothing", test_host, NULL, NULL, NULL}), 404);
 }
 
-static void incomplete_requests_do_not_delay_others(void **state)
+/* ---- connections that only occupy ---- */
+
+/* Waits until the server closes; discards what it sent before. */
+static bool is_closed(int fd)
+{
+    char some[512];
+    ssize_t n;
+    while ((n = recv(fd, some, sizeof some, MSG_DONTWAIT)) > 0) continue;
+    return n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+static void dial_all(int *fds, int count, const char *text)
+{
+    for (int i = 0; i < count; i++) {
+        fds[i] = dial(server_port(test_server));
+        assert_true(fds[i] >= 0);
+        assert_true(send_bytes(fds[i], text, strlen(text)));
+    }
+}
+
+/* Is the request answered before the first of so many others, which say this, has ended? Not at the first try on a
+ * machine that stalls for as long as they may stay. */
+static bool overtakes(int count, const char *text, http_request asked, int wanted)
+{
+    int fds[2 * WORKERS];
+    bool first_is_there = false;
+    for (int tries = 0; tries < 20 && !first_is_there; tries++) {
+        dial_all(fds, count, text);
+        assert_int_equal(status(asked), wanted);
+        first_is_there = !is_closed(fds[0]);
+        for (int i = 0; i < count; i++) close(fds[i]);
+    }
+    return first_is_there;
+}
+
+static void a_page_overtakes_silent_connections(void **state)
 {
     (void)state;
-    int slow[32];
-    for (int i = 0; i < 32; i++) {
-        slow[i] = dial(server_port(test_server));
-        assert_true(slow[i] >= 0);
-        send_bytes(slow[i], "GET / HTTP/1.1\r\nHost: loc", 25);
+    const http_request page = {"GET", "/nothing", test_host, NULL, NULL, NULL};
+    assert_true(overtakes(2 * WORKERS, "", page, 404));
+    assert_true(overtakes(2 * WORKERS, "GET / HTTP/1.1\r\nHost: loc", page, 404));
+}
+
+static void silence_ends_a_connection(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"", "GET / HTTP/1.1\r\nHost: loc", "GET / HTTP/1.1\r\n"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        char *answer = http_ask_bytes(server_port(test_server), said[i], strlen(said[i]));
+        assert_string_equal(answer, "");
+        free(answer);
     }
+}
+
+/* A header may come byte by byte, as long as it comes. */
+static void a_header_in_pieces_is_answered(void **state)
+{
+    (void)state;
+    static const char text[] = "GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    int fd = dial(server_port(test_server));
+    for (size_t i = 0; i < sizeof text - 1; i++) {
+        assert_true(send_bytes(fd, text + i, 1));
+        usleep(200);
+    }
+    char *answer = read_to_end(fd);
+    assert_int_equal(status_of(answer), 404);
+    free(answer);
+    close(fd);
+}
+
+static void a_page_answers_beside_two_thousand_silent_connections(void **state)
+{
+    (void)state;
+    enum { MANY = 2000, ROOM = MANY + 1000 };
+    struct rlimit before, most;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    most = before;
+    most.rlim_cur = before.rlim_max > ROOM ? ROOM : before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+    int many = most.rlim_cur < ROOM ? (int)most.rlim_cur / 2 : MANY, *fds = calloc(MANY, sizeof *fds);
+    dial_all(fds, many, "");
     assert_int_equal(status((http_request){"GET", "/nothing", test_host, NULL, NULL, NULL}), 404);
-    for (int i = 0; i < 32; i++) close(slow[i]);
+    for (int i = 0; i < many; i++) close(fds[i]);
+    free(fds);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+/* Each of these has a worker for as long as its body does not come. */
+static void without_the_token_most_workers_are_left_alone(void **state)
+{
+    (void)state;
+    static const char stranger[] = "POST /api/make HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n";
+    assert_true(
+        overtakes(2 * WORKERS, stranger, (http_request){"GET", "/api/things", test_host, NULL, test_token, NULL}, 200));
 }
 
 /* ---- starting and stopping ---- */
@@ -348,15 +432,6 @@ static void a_taken_port_gives_the_next(void **state)
         403);
     server_stop(next);
     close(taken);
-}
-
-/* Waits until the server closes; discards what it sent before. */
-static bool is_closed(int fd)
-{
-    char some[512];
-    ssize_t n;
-    while ((n = recv(fd, some, sizeof some, MSG_DONTWAIT)) > 0) continue;
-    return n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
 /* When server_stop returns all threads have ended. */
@@ -419,7 +494,11 @@ int main(void)
         cmocka_unit_test(handlers_have_stack_enough),
         cmocka_unit_test(garbage_does_no_harm),
         cmocka_unit_test(a_body_is_read_to_its_end_and_no_further),
-        cmocka_unit_test(incomplete_requests_do_not_delay_others),
+        cmocka_unit_test(a_page_overtakes_silent_connections),
+        cmocka_unit_test(silence_ends_a_connection),
+        cmocka_unit_test(a_header_in_pieces_is_answered),
+        cmocka_unit_test(a_page_answers_beside_two_thousand_silent_connections),
+        cmocka_unit_test(without_the_token_most_workers_are_left_alone),
         cmocka_unit_test(only_the_loopback_address_listens),
         cmocka_unit_test(a_taken_port_gives_the_next),
         cmocka_unit_test(stopping_closes_all_and_leaves_no_thread),

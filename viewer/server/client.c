@@ -1,30 +1,34 @@
 /* client.c: one WebSocket client: a cursor into its run, and a thread that sends from there.
  *
  * The sender reads the log in batches and may block in a write while its peer stalls; neither the program
- * nor other clients wait for it. civetweb's thread of the connection reads the page's messages. civetweb
- * frees the connection after its close handler, which therefore joins the sender. A short write truncates a
- * frame and would corrupt all that follow, so it drops the client, which may reconnect and continue from
- * any event. */
+ * nor other clients wait for it. civetweb's thread of the connection reads the page's messages, in on_ready, which
+ * returns when the connection has ended. A short write truncates a frame and would corrupt all that follow, so it
+ * drops the client, which may reconnect and continue from any event. */
 #define _GNU_SOURCE
 #include <civetweb.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
+#include "frame_reader.h"
 #include "page_stream.h"
 #include "text.h"
 
 #define BATCH (256 * 1024) /* bytes of events per frame, about */
 #define FULL (16 * 1024)   /* after a smaller batch, wait for more events */
 #define POLL_MS 8
-#define HOLD_MS 100      /* a reconnecting page sends its start event within this time */
-#define HEAD 96          /* bytes reserved for the frame's first line */
-#define MESSAGE_MAX 4096 /* bytes of a message from a page */
-#define UNSENT_MAX 256   /* messages queued for a stalled client */
+#define HOLD_MS 100    /* a reconnecting page sends its start event within this time */
+#define HEAD 96        /* bytes reserved for the frame's first line */
+#define UNSENT_MAX 256 /* messages queued for a stalled client */
 
-enum { GOING_AWAY = 1001, USAGE_ERROR = 1003, TOO_BIG = 1009, NORMAL = 1000, BROKEN = 1 };
+#define PING_MS 5000     /* a page that says nothing for so long is asked whether it is there, */
+#define UNANSWERED_MAX 5 /* and given up after so many questions */
+#define LINGER_MS 1000   /* what a page has sent is discarded for so long, so that it gets the close frame */
+
+enum { NORMAL = 1000, GOING_AWAY = 1001, USAGE_ERROR = 1003, BROKEN = 1 };
 
 typedef struct message {
     struct message *next;
@@ -35,6 +39,8 @@ struct client {
     client *next;
     hub *hub;
     struct mg_connection *conn;
+    int fd;    /* of conn */
+    bool deaf; /* no more is read from it */
     pthread_t sender;
     message *unsent, **last_unsent;
     int unsent_count;
@@ -159,14 +165,14 @@ static bool send_end(client *c)
     return true;
 }
 
-static void send_close(const client *c)
+/* The reading thread is woken: it ends the connection. */
+static void send_close(const client *c, bool deaf)
 {
-    const struct mg_request_info *info = mg_get_request_info(c->conn);
     char code[2] = {(char)(c->close_code >> 8), (char)(c->close_code & 255)};
     bool broken = c->close_code == BROKEN;
     if (!broken) mg_websocket_write(c->conn, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, code, sizeof code);
-    /* Wake the reading thread: it ends the connection. */
-    shutdown_connections(info->server_port, info->remote_port, broken ? SHUT_RDWR : SHUT_RD);
+    if (broken) shutdown(c->fd, SHUT_RDWR);
+    else if (!deaf) shutdown(c->fd, SHUT_RD);
 }
 
 static void *send_all(void *arg)
@@ -194,8 +200,9 @@ static void *send_all(void *arg)
             pthread_cond_timedwait(&h->changed, &h->lock, &until);
         }
     }
+    bool deaf = c->deaf;
     pthread_mutex_unlock(&h->lock);
-    send_close(c);
+    send_close(c, deaf);
     free(text.data);
     return NULL;
 }
@@ -225,41 +232,46 @@ static bool watch(client *c, const cJSON *json)
 }
 
 /* Returns 0, or the code to close the connection with. */
-static int handle_frame(client *c, int bits, const char *data, size_t size)
+static int handle_frame(client *c, const ws_frame *f)
 {
-    if ((bits & 15) == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE) return NORMAL;
-    if ((bits & 15) == MG_WEBSOCKET_OPCODE_PONG) return 0;
-    if (size > MESSAGE_MAX) return TOO_BIG;
-    if (bits != (0x80 | MG_WEBSOCKET_OPCODE_TEXT)) return USAGE_ERROR;
-    cJSON *json = cJSON_ParseWithLength(data, size);
+    int opcode = f->bits & 15;
+    if (opcode == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE) return NORMAL;
+    if (opcode == MG_WEBSOCKET_OPCODE_PONG) return 0;
+    if (opcode == MG_WEBSOCKET_OPCODE_PING)
+        return mg_websocket_write(c->conn, MG_WEBSOCKET_OPCODE_PONG, f->data, f->size) >= 0 ? 0 : BROKEN;
+    if (f->bits != (0x80 | MG_WEBSOCKET_OPCODE_TEXT)) return USAGE_ERROR;
+    cJSON *json = cJSON_ParseWithLength(f->data, f->size);
+    pthread_mutex_lock(&c->hub->lock);
     bool ok = watch(c, json);
+    pthread_mutex_unlock(&c->hub->lock);
     cJSON_Delete(json);
     return ok ? 0 : USAGE_ERROR;
 }
 
-static int on_data(struct mg_connection *conn, int bits, char *data, size_t size, void *arg)
+/* Until the page or the server ends the connection; returns the code to close it with. */
+static int handle_frames(client *c)
 {
-    (void)arg;
-    client *c = mg_get_user_connection_data(conn);
-    if (!c) return 0;
-    pthread_mutex_lock(&c->hub->lock);
-    int code = c->close_code ? c->close_code : handle_frame(c, bits, data, size);
-    if (code) close_client(c, code);
-    pthread_mutex_unlock(&c->hub->lock);
-    return !code;
+    frame_reader reader = {.fd = c->fd};
+    ws_frame f;
+    for (int unanswered = 0;;) {
+        int end = frame_read(&reader, PING_MS, &f);
+        if (end == FRAME_END || (end == FRAME_IDLE && unanswered++ == UNANSWERED_MAX)) return NORMAL;
+        if (end == FRAME_IDLE) {
+            mg_websocket_write(c->conn, MG_WEBSOCKET_OPCODE_PING, NULL, 0);
+            continue;
+        }
+        unanswered = 0;
+        if (end == FRAME_READ) end = handle_frame(c, &f);
+        if (end) return end;
+    }
 }
 
 /* ---- connecting and disconnecting ---- */
 
-static void on_ready(struct mg_connection *conn, void *arg)
+/* With the hub's lock. */
+static bool attach(client *c)
 {
-    hub *h = arg;
-    mg_set_user_connection_data(conn, NULL); /* civetweb does not clear an earlier connection's */
-    client *c = calloc(1, sizeof *c);
-    if (!c) return;
-    *c = (client){.hub = h, .conn = conn};
-    c->last_unsent = &c->unsent;
-    pthread_mutex_lock(&h->lock);
+    hub *h = c->hub;
     char *hello = hub_hello(h);
     client_send(c, hello);
     free(hello);
@@ -268,46 +280,79 @@ static void on_ready(struct mg_connection *conn, void *arg)
     c->hold_until = now_ms() + HOLD_MS;
     if (h->last_status) client_send(c, h->last_status);
     if (h->stopping) close_client(c, GOING_AWAY);
-    bool started = !pthread_create(&c->sender, NULL, send_all, c);
-    if (started) {
-        c->next = h->clients;
-        h->clients = c;
-        h->client_count++;
-        mg_set_user_connection_data(conn, c);
-    }
-    pthread_mutex_unlock(&h->lock);
-    if (!started) {
-        if (c->run) hub_release_run(h, c->run);
-        for (message *m; (m = take_message(c));) free(m);
-        free(c);
-    }
+    if (pthread_create(&c->sender, NULL, send_all, c)) return false;
+    c->next = h->clients;
+    h->clients = c;
+    h->client_count++;
+    return true;
 }
 
-static void on_close(const struct mg_connection *conn, void *arg)
+/* With the hub's lock. */
+static void detach(client *c)
 {
-    hub *h = arg;
-    client *c = mg_get_user_connection_data(conn);
-    if (!c) return;
-    pthread_mutex_lock(&h->lock);
-    close_client(c, NORMAL);
-    pthread_mutex_unlock(&h->lock);
-    pthread_join(c->sender, NULL);
-
-    pthread_mutex_lock(&h->lock);
+    hub *h = c->hub;
     client **at = &h->clients;
     while (*at != c) at = &(*at)->next;
     *at = c->next;
     h->client_count--;
+    pthread_cond_broadcast(&h->changed);
+}
+
+/* Closing a socket with something unread would take the close frame back. */
+static void linger(int fd)
+{
+    char waste[4096];
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int64_t until = now_ms() + LINGER_MS, left;
+    shutdown(fd, SHUT_WR);
+    while ((left = until - now_ms()) > 0 && poll(&p, 1, (int)left) > 0 && recv(fd, waste, sizeof waste, 0) > 0)
+        continue;
+    shutdown(fd, SHUT_RDWR);
+}
+
+/* The whole life of a client: afterwards civetweb finds that the connection has ended. */
+static void on_ready(struct mg_connection *conn, void *arg)
+{
+    hub *h = arg;
+    const struct mg_request_info *info = mg_get_request_info(conn);
+    client *c = calloc(1, sizeof *c);
+    int fd = server_socket(info->server_port, info->remote_port);
+    if (!c || fd < 0) {
+        free(c);
+        return;
+    }
+    *c = (client){.hub = h, .conn = conn, .fd = fd};
+    c->last_unsent = &c->unsent;
+    pthread_mutex_lock(&h->lock);
+    bool attached = attach(c);
+    pthread_mutex_unlock(&h->lock);
+    int code = attached ? handle_frames(c) : BROKEN;
+
+    pthread_mutex_lock(&h->lock);
+    c->deaf = true;
+    close_client(c, code);
+    pthread_mutex_unlock(&h->lock);
+    if (attached) pthread_join(c->sender, NULL);
+
+    pthread_mutex_lock(&h->lock);
+    if (attached) detach(c);
     if (c->run) run_stream_release(c->run);
     for (message *m; (m = take_message(c));) free(m);
-    pthread_cond_broadcast(&h->changed);
     pthread_mutex_unlock(&h->lock);
     free(c);
+    linger(fd);
+}
+
+/* civetweb reads no frame: what it buffered with the request was sent before the page was asked to. */
+static int on_data(struct mg_connection *conn, int bits, char *data, size_t size, void *arg)
+{
+    (void)conn, (void)bits, (void)data, (void)size, (void)arg;
+    return 0;
 }
 
 void clients_attach(struct mg_context *ctx, hub *h)
 {
-    mg_set_websocket_handler(ctx, "/ws", NULL, on_ready, on_data, on_close, h);
+    mg_set_websocket_handler(ctx, "/ws", NULL, on_ready, on_data, NULL, h);
 }
 
 void clients_close(hub *h)

@@ -8,7 +8,7 @@
 #include "server.h"
 
 #define RUNS_KEPT 16
-#define CLIENTS_MAX 48
+#define CLIENTS_MAX 48 /* of WORKERS (front.h) */
 
 struct mg_context;
 struct mg_connection;
@@ -61,10 +61,11 @@ client *client_next(const client *c);
 void clients_attach(struct mg_context *ctx, hub *h); /* handles /ws; http_answer has checked the gate */
 void clients_close(hub *h);                          /* closes all with code 1001; waits at most 250 ms */
 
-/* Shuts down connections of the server on `port`: the one whose peer has the port `peer`, or all if peer is 0.
- * Their blocked reads and writes return at once. Needed because civetweb exposes no socket and checks its stop
- * flag only every two seconds. (socket.c) */
-void shutdown_connections(int port, int peer, int how);
+/* civetweb exposes no socket, and checks its stop flag only every two seconds. (socket.c)
+ * The socket of the server on `port` whose peer has the port `peer`, or with peer 0 the one that listens; -1: none. */
+int server_socket(int port, int peer);
+/* Shuts down the connections of that server: their blocked reads and writes return at once. */
+void shutdown_connections(int port);
 /* The user whose process is the peer of such a connection; false if the kernel does not list it. */
 bool peer_user(int port, int peer, uid_t *user);
 

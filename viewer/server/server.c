@@ -1,7 +1,6 @@
 /* server.c: starts and stops the server. civetweb listens on the loopback interface only, has no
  * document root and passes every request to http.c. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <civetweb.h>
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -32,12 +30,17 @@ static int discard_message(const struct mg_connection *conn, const char *message
 }
 
 /* Each civetweb thread sets SIGPIPE to ignored, for the whole process, when it starts: restore the program's action.
- * civetweb sends with MSG_NOSIGNAL, so it does not need that. */
-static void *restore_sigpipe(const struct mg_context *web, int type)
+ * civetweb sends with MSG_NOSIGNAL, so it does not need that. The accepting thread gets its front before it polls. */
+static void *begin_thread(const struct mg_context *web, int type)
 {
-    const server *s = mg_get_user_data(web);
-    (void)type;
+    enum { ACCEPTING = 0 };
+    server *s = mg_get_user_data(web);
+    struct mg_server_port bound[1];
     sigaction(SIGPIPE, &s->pipe_action, NULL);
+    if (type != ACCEPTING) return NULL;
+    s->front = mg_get_server_ports(web, 1, bound) == 1 ? front_open(bound[0].port, s->token) : NULL;
+    if (!s->front) s->front_error = errno;
+    sem_post(&s->standing);
     return NULL;
 }
 
@@ -57,22 +60,17 @@ static struct mg_context *start_civetweb(struct mg_init_data *init, struct mg_er
     return web;
 }
 
-static void stop_web(struct mg_context *web)
-{
-    mg_stop(web);
-    threads_raise_stack_size(-1);
-}
-
 static struct mg_context *start_on(server *s, int port, char *err, size_t room)
 {
-    char address[32];
+    char address[32], workers[16];
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
+    snprintf(workers, sizeof workers, "%d", WORKERS);
     /* tcp_nodelay: headers and payload are two writes, which Nagle's algorithm delays by 44 ms. num_threads: an open
-     * page occupies one. A write to a stalled peer fails after request_timeout_ms; pings detect vanished peers. */
+     * page occupies one. A write to a stalled peer fails after request_timeout_ms. */
     /* clang-format off */
     const char *options[] = {
-        "listening_ports", address, "num_threads", "64", "tcp_nodelay", "1",
-        "request_timeout_ms", "5000", "websocket_timeout_ms", "5000", "enable_websocket_ping_pong", "yes",
+        "listening_ports", address, "num_threads", workers, "tcp_nodelay", "1",
+        "request_timeout_ms", "5000",
         "enable_keep_alive", "no", "decode_url", "no", "enable_directory_listing", "no",
         "access_control_allow_origin", "", "access_control_allow_methods", "", "access_control_allow_headers", "",
         NULL,
@@ -81,13 +79,48 @@ static struct mg_context *start_on(server *s, int port, char *err, size_t room)
     struct mg_callbacks callbacks = {.begin_request = http_answer,
                                      .http_error = http_error,
                                      .log_message = discard_message,
-                                     .init_thread = restore_sigpipe};
+                                     .init_thread = begin_thread};
     struct mg_init_data init = {.callbacks = &callbacks, .user_data = s, .configuration_options = options};
     struct mg_error_data error = {.text = err, .text_buffer_size = room};
     sigaction(SIGPIPE, NULL, &s->pipe_action);
     errno = 0;
     return start_civetweb(&init, &error);
 }
+
+/* ---- stopping ---- */
+
+/* civetweb's threads sleep in poll for up to two seconds: the accepting one is woken by the front, those that read and
+ * write by shutdown. */
+typedef struct waker {
+    const server *server;
+    atomic_bool done;
+} waker;
+
+static void *wake_threads(void *arg)
+{
+    waker *w = arg;
+    while (!atomic_load(&w->done)) {
+        if (w->server->front) front_wake_civetweb(w->server->front);
+        usleep(2000);
+        shutdown_connections(w->server->port);
+    }
+    return NULL;
+}
+
+static void stop_web(server *s)
+{
+    waker w = {.server = s};
+    pthread_t thread;
+    if (s->front) front_stop(s->front);
+    bool waking = !pthread_create(&thread, NULL, wake_threads, &w);
+    mg_stop(s->web);
+    atomic_store(&w.done, true);
+    if (waking) pthread_join(thread, NULL);
+    if (s->front) front_close(s->front);
+    threads_raise_stack_size(-1);
+}
+
+/* ---- starting ---- */
 
 /* Tries the requested port, the next nine, then any free one. */
 static bool start_on_free_port(server *s, int port, char *err, size_t room)
@@ -101,7 +134,9 @@ static bool start_on_free_port(server *s, int port, char *err, size_t room)
     struct mg_server_port bound[1];
     if (!s->web || mg_get_server_ports(s->web, 1, bound) != 1) return false;
     s->port = bound[0].port;
-    return true;
+    while (sem_wait(&s->standing)) continue;
+    if (!s->front) snprintf(err, room, "%s", strerror(s->front_error));
+    return s->front != NULL;
 }
 
 server *server_start(const server_options *o, char *err, size_t room)
@@ -111,6 +146,7 @@ server *server_start(const server_options *o, char *err, size_t room)
     server *s = memory_zeroed(1, sizeof *s, "a server");
     char why[160] = "no random numbers";
     *s = (server){.routes = o->routes, .user = o->user};
+    sem_init(&s->standing, 0, 0);
     if (o->allow_host) s->allow_host = memory_copy(o->allow_host, "a host's name");
     if (o->folder) { /* with ~ for $HOME */
         const char *user = getenv("HOME");
@@ -123,7 +159,7 @@ server *server_start(const server_options *o, char *err, size_t room)
                   hub_start(&s->hub, o->mode, o->why, *s->folder ? s->folder : NULL);
     if (!hub_ok || !start_on_free_port(s, o->port, why, sizeof why)) {
         snprintf(err, room, "cannot serve the page on 127.0.0.1: %s", why);
-        if (hub_ok && s->web) stop_web(s->web);
+        if (hub_ok && s->web) stop_web(s);
         if (hub_ok) hub_end(&s->hub);
         free(s->allow_host);
         free(s);
@@ -135,40 +171,11 @@ server *server_start(const server_options *o, char *err, size_t room)
     return s;
 }
 
-/* ---- stopping ---- */
-
-typedef struct waker {
-    int port;
-    atomic_bool done;
-} waker;
-
-/* civetweb's threads sleep in poll for up to two seconds. A connection wakes the accepting thread, shutdown wakes
- * those that read and write. */
-static void *wake_threads(void *arg)
-{
-    waker *w = arg;
-    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)w->port)};
-    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    while (!atomic_load(&w->done)) {
-        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd >= 0 && connect(fd, (struct sockaddr *)&here, sizeof here)) errno = 0;
-        usleep(2000);
-        if (fd >= 0) close(fd);
-        shutdown_connections(w->port, 0, SHUT_RDWR);
-    }
-    return NULL;
-}
-
 void server_stop(server *s)
 {
     if (!s) return;
     clients_close(&s->hub);
-    waker w = {.port = s->port};
-    pthread_t thread;
-    bool waking = !pthread_create(&thread, NULL, wake_threads, &w);
-    stop_web(s->web);
-    atomic_store(&w.done, true);
-    if (waking) pthread_join(thread, NULL);
+    stop_web(s);
     hub_end(&s->hub);
     free(s->allow_host);
     free(s);

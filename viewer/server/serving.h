@@ -2,14 +2,19 @@
 #ifndef FERRY_SERVING_H
 #define FERRY_SERVING_H
 
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "front.h"
 #include "page_stream.h"
 
 struct server {
     struct sigaction pipe_action; /* the program's SIGPIPE action */
     struct mg_context *web;
+    front *front;    /* NULL: it could not be made */
+    int front_error; /* why */
+    sem_t standing;  /* posted when these are set */
     hub hub;
     int port;
     char token[33], url[96];

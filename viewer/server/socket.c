@@ -19,16 +19,34 @@ static int port_of(int fd, name_of name)
     return ntohs(((struct sockaddr_in *)(void *)&a)->sin_port);
 }
 
-void shutdown_connections(int port, int peer, int how)
+/* The next socket on that port, and the port of its peer, 0 if it listens; -1: there is none. */
+static int next_socket(DIR *fds, int port, int *peer)
+{
+    for (struct dirent *e; fds && (e = readdir(fds));) {
+        int fd = atoi(e->d_name);
+        if (port_of(fd, getsockname) != port) continue;
+        *peer = port_of(fd, getpeername);
+        return fd;
+    }
+    return -1;
+}
+
+int server_socket(int port, int peer)
 {
     DIR *fds = opendir("/proc/self/fd");
-    if (!fds) return;
-    for (struct dirent *e; (e = readdir(fds));) {
-        int fd = atoi(e->d_name), remote;
-        if (port_of(fd, getsockname) != port || !(remote = port_of(fd, getpeername))) continue;
-        if (!peer || remote == peer) shutdown(fd, how);
-    }
-    closedir(fds);
+    int fd, remote = 0;
+    do fd = next_socket(fds, port, &remote);
+    while (fd >= 0 && remote != peer);
+    if (fds) closedir(fds);
+    return fd;
+}
+
+void shutdown_connections(int port)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    for (int fd, peer; (fd = next_socket(fds, port, &peer)) >= 0;)
+        if (peer) shutdown(fd, SHUT_RDWR);
+    if (fds) closedir(fds);
 }
 
 /* The kernel's connection table lists the peer's socket as well, since it is on this machine. */
