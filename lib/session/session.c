@@ -242,11 +242,32 @@ static void in_child(void)
 
 /* ---- end ---- */
 
+static volatile sig_atomic_t is_ending;
+
+/* A stopped viewer ends as well. */
 static void end_viewer(int signal_number)
 {
     int error = errno;
     kill(viewer, signal_number);
+    kill(viewer, SIGCONT);
+    is_ending = 1;
     errno = error;
+}
+
+/* Until its page is closed, or for Ctrl-C or SIGTERM, which are passed on to it, so that the exit status stays the
+ * program's. One that does not end then, as under a debugger, is left behind. */
+static void wait_for_viewer(void)
+{
+    enum { LOOK_MS = 20, ENDING_MS = 2000 };
+    uint64_t started = fy_process_started(viewer);
+    signal(SIGINT, end_viewer);
+    signal(SIGTERM, end_viewer);
+    for (int left = ENDING_MS; started && fy_process_started(viewer) == started; usleep(LOOK_MS * 1000)) {
+        if (is_ending) left -= LOOK_MS;
+        if (left > 0) continue;
+        fprintf(stderr, "ferry: the viewer does not end; `kill -9 %d` ends it\n", (int)viewer);
+        return;
+    }
 }
 
 /* A log whose file was cut is reported by fy_trace_write. */
@@ -282,14 +303,8 @@ static void at_exit(int status, void *unused)
     report_full_log(log);
     fy_trace_write(log);
     if (viewer <= 0) return;
-
-    /* Waits until the viewer's page is closed, or for Ctrl-C, which the viewer gets too: ignored here, so that the exit
-     * status stays the program's. SIGTERM is passed on to it. */
     fflush(stdout);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, end_viewer);
-    for (uint64_t started = fy_process_started(viewer); started && fy_process_started(viewer) == started;)
-        usleep(20000);
+    wait_for_viewer();
 }
 
 /* ---- before main ---- */
