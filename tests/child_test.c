@@ -279,6 +279,7 @@ static family start_family(bool as_user)
     pid_t caller = fork();
     if (caller == 0) {
         if (as_user && !become_user()) _exit(1);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* with this test */
         const char *argv[] = {program, "stay", NULL};
         child_options o = {.argv = argv, .folder = folder, .log_fd = open("/dev/null", O_RDWR), .stop_fd = -1};
         child_result r;
@@ -292,7 +293,10 @@ static family start_family(bool as_user)
     f.pids[SUPERVISOR] = child_of(caller, false);
     f.pids[PROGRAM] = child_of(f.pids[SUPERVISOR], true);
     f.pids[KEEPER] = child_of(f.pids[SUPERVISOR], false);
-    for (int i = 0; i < 4; i++) assert_true(f.pids[i] > 1);
+    bool is_whole = true;
+    for (int i = 0; i < 4; i++) is_whole &= f.pids[i] > 1;
+    if (!is_whole) kill(caller, SIGKILL), waitpid(caller, NULL, 0);
+    assert_true(is_whole);
     return f;
 }
 
