@@ -219,6 +219,8 @@ static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **sta
     assert_refused("FERRY_BLAS=cublas is not a valid value; set FERRY_BLAS to kernel (");
     run_with("sim", ":capacity=1GiB", print_devices);
     assert_refused("is not a known card");
+    run_with("sim", "Makefile:gpus=2", print_devices);
+    assert_refused("FERRY_SIM=Makefile:gpus=2: line 3: ");
 }
 
 static void a_card_too_large_here_is_refused_with_a_fix(void **state)

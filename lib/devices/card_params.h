@@ -62,6 +62,10 @@ bool fy_card_param_option(fy_card *card, const char *option, size_t n, char *why
 const fy_card *fy_card_host(void);
 const fy_card *fy_card_find(const char *key);
 const char *fy_card_keys(void);
+/* card_file.c: a card from a file of name = value lines; its key is `path`, its name in `name`, both kept by the
+ * caller. False: `why` names the line, its value and the fix. */
+enum { FY_CARD_NAME = 100 };
+bool fy_card_file_read(const char *path, fy_card *card, char *name, char *why, size_t room);
 #define FY_SIM_CAPACITY ((int64_t)512 << 20) /* default VRAM of a simulated card, the same on every machine */
 #define FY_SIM_MOST_CAPACITY ((int64_t)1 << 46)
 

@@ -3,15 +3,18 @@
  *   FERRY_SIM=laptop                     a card of card_models.c, with 512 MiB of VRAM
  *            =h200:capacity=1GiB,gpus=4  VRAM of each, and how many cards
  *            =h200:bus=8GB/s,peer=off    any parameter of the model (card_params.c); peer access on or off
+ *            =FILE                       a card from a file (card_file.c); options may follow it, too
  *   CUDA_VISIBLE_DEVICES=2,0             which of them the program sees, and in which order, by CUDA's rules: the list
  *                                        ends at the first invalid entry; empty or -1 hides all
  *
  * An invalid value is an error: a guess could teach a learner something false. */
 #include "sim_config.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "card_params.h"
 
@@ -51,17 +54,22 @@ static bool read_option(fy_sim_config *c, fy_card *card, const char *option, siz
 static bool read_sim(fy_sim_config *c, const char *value, char *why, size_t room)
 {
     static fy_card card; /* of this process: devices are opened once */
-    char key[32], wrong[300];
+    static char key[PATH_MAX], name[FY_CARD_NAME];
+    char wrong[300];
     size_t n = strcspn(value, ":");
     snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key), value);
     const fy_card *known = fy_card_find(key);
-    if (!known) {
-        snprintf(why, room, "FERRY_SIM=%.60s is not a known card; known: %s, as in FERRY_SIM=h200%s", value,
-                 fy_card_keys(), key[strcspn(key, "=")] ? "; options follow the card, as in h200:capacity=1GiB" : "");
+    c->card = &card;
+    if (known) card = *known;
+    else if (access(key, F_OK) != 0) {
+        snprintf(why, room, "FERRY_SIM=%.60s is not a known card; known: %s, as in FERRY_SIM=h200, or a card's file%s",
+                 value, fy_card_keys(),
+                 key[strcspn(key, "=")] ? "; options follow the card, as in h200:capacity=1GiB" : "");
+        return false;
+    } else if (!fy_card_file_read(key, &card, name, wrong, sizeof wrong)) {
+        snprintf(why, room, "FERRY_SIM=%.60s: %s", value, wrong);
         return false;
     }
-    c->card = &card;
-    card = *known;
     for (const char *p = value + n; *p; p += n) {
         n = strcspn(++p, ",");
         if (read_option(c, &card, p, n, wrong, sizeof wrong)) continue;

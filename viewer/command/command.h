@@ -50,6 +50,8 @@ int command_log(const command *c, int argc, char **argv);
 int command_schema(const command *c, int argc, char **argv);
 /* cmd_whatif.c */
 int command_whatif(const command *c, int argc, char **argv);
+/* cmd_calibrate.c */
+int command_calibrate(const command *c, int argc, char **argv);
 /* cmd_compare.c */
 int command_compare(const command *c, int argc, char **argv);
 /* cmd_explain.c */
