@@ -11,7 +11,7 @@
  *   - an access in an earlier block: one is remembered, and conflicts with whatever comes;
  *   - one in this phase by another thread: of two threads' reads, one is another's.
  * A write that hides an earlier write either follows it in order or was a hazard itself. Shared memory begins anew with
- * each block. Atomics are unknown here, as in kernel.h.
+ * each block. Atomics are unknown here, as in kernel.h; g++ does not tell of a memcpy that the kernel calls.
  *
  * A hazard is told once for each pair of places, on stderr; a last line counts. With RACECHECK=kernels the names of all
  * kernels that ran come before it. */
@@ -381,6 +381,23 @@ ACCESSES(8)
 ACCESSES(16)
 void __tsan_read_range(void *p, long n) { access(p, (size_t)n, false, CALLER); }
 void __tsan_write_range(void *p, long n) { access(p, (size_t)n, true, CALLER); }
+void *__tsan_memcpy(void *to, const void *from, size_t n) /* this and the next two: of later versions of clang */
+{
+    access(from, n, false, CALLER);
+    access(to, n, true, CALLER);
+    return memcpy(to, from, n);
+}
+void *__tsan_memmove(void *to, const void *from, size_t n)
+{
+    access(from, n, false, CALLER);
+    access(to, n, true, CALLER);
+    return memmove(to, from, n);
+}
+void *__tsan_memset(void *to, int byte, size_t n)
+{
+    access(to, n, true, CALLER);
+    return memset(to, byte, n);
+}
 void __tsan_init(void) {}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit(void *) {}

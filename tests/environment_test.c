@@ -223,6 +223,27 @@ static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **sta
     assert_refused("FERRY_SIM=Makefile:gpus=2: line 3: ");
 }
 
+static void a_file_of_parameters_is_a_card(void **state)
+{
+    char path[] = "/tmp/ferry-card.XXXXXX", sim[60];
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    dprintf(fd, "like = laptop\nname = My card\nbus = 3GB/s\n");
+    snprintf(sim, sizeof sim, "%s:gpus=2,latency=7us", path); /* options follow, as with any card */
+    run_with("sim", sim, print_devices);
+    assert_exited_with(0);
+    assert_said("count 2 available 1");
+    assert_said("\"card\":\"My card (simulated)\"");
+    assert_said("\"memory_bandwidth\":256000000000,\"bus_bandwidth\":3000000000,");
+    assert_said("\"bus_latency\":7000,");
+    dprintf(fd, "launch = 5\n");
+    run_with("sim", sim, print_devices);
+    close(fd);
+    unlink(path);
+    assert_refused("line 4: launch = 5 is not valid; write a number and its unit, as in launch=4us");
+}
+
 static void a_card_too_large_here_is_refused_with_a_fix(void **state)
 {
     (void)state;
@@ -274,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_simulated_cards_log_does_not_depend_on_the_machine),
         cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
         cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),
+        cmocka_unit_test(a_file_of_parameters_is_a_card),
         cmocka_unit_test(a_card_too_large_here_is_refused_with_a_fix),
         cmocka_unit_test(names_are_read_as_pytorch_reads_them),
     };
