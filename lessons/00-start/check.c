@@ -14,7 +14,7 @@ static bool check_added(grading *g)
 {
     const char *name = "added-by-ferry", *want = "y added by fy_add";
     const fy_event *a = grade_answer(g, "y").event;
-    if (next_event(g, NULL, op, fy_event_is(it, is->name, "add") && leads_to(g, it, a)))
+    if (next_event(g, NULL, op, computes_as(it, "add") && leads_to(g, it, a)))
         return check(g, name, true, a, want, want, "fy_add computed y.");
     return check(g, name, false, a, want, "no fy_add",
                  grade_say(g,

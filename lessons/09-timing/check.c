@@ -58,9 +58,8 @@ static bool check_warmed_up(grading *g, const fy_event *begin)
 {
     const char *want = "8 operations of the warm-up before the first reading";
     const fy_event *x = grade_answer(g, "x").event;
-    int n = count_events(g, op,
-                         fy_event_is(it, is->name, "mul") && is_on_card(is->device) && it->seq < begin->seq &&
-                             !leads_to(g, it, x));
+    int n = count_events(
+        g, op, computes_as(it, "mul") && is_on_card(is->device) && it->seq < begin->seq && !leads_to(g, it, x));
     return check(g, "warm-up-is-there", n >= 8, begin, want, grade_say(g, "%d", n),
                  n >= 8 ? "The warm-up was queued before the clock was read."
                         : grade_say(g,

@@ -41,7 +41,7 @@ static bool check_beside(grading *g)
 {
     const char *name = "copies-beside-the-work", *want = "queued copies in a stream of their own";
     const fy_event *answer = grade_answer(g, "y").event;
-    const fy_event *work = next_event(g, NULL, op, fy_event_is(it, is->name, "relu") && leads_to(g, it, answer));
+    const fy_event *work = next_event(g, NULL, op, computes_as(it, "relu") && leads_to(g, it, answer));
     each_event(g, c, copy)
     {
         bool bus = c->is.copy.dir == FY_WORD_h2d || c->is.copy.dir == FY_WORD_d2h;
@@ -67,7 +67,7 @@ static bool check_relu_at_once(grading *g)
 {
     const char *name = "relu-at-once", *want = "no wait of the work before relu";
     const fy_event *answer = grade_answer(g, "y").event;
-    const fy_event *relu = next_event(g, NULL, op, fy_event_is(it, is->name, "relu") && leads_to(g, it, answer));
+    const fy_event *relu = next_event(g, NULL, op, computes_as(it, "relu") && leads_to(g, it, answer));
     const fy_event *wait =
         relu ? next_event(g, NULL, event_wait, is->stream == relu->is.op.stream && it->seq < relu->seq) : NULL;
     if (!wait) return check(g, name, true, relu, want, want, "relu did not wait for w.");

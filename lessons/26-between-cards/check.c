@@ -27,23 +27,41 @@ static bool check_direct(grading *g)
                            grade_line(e)));
 }
 
-/* A stage ran on its card; for the middle one, nothing of its kind ran elsewhere. */
-static bool check_stage(grading *g, const char *name, const char *stage, const char *of, uint8_t card)
+/* An operation that computes y, and does not only put elements elsewhere. */
+static bool computes_y(grading *g, const fy_event *op)
 {
-    const fy_event *a = grade_answer(g, "y").event;
-    const fy_event *op = next_event(g, NULL, op, fy_event_is(it, is->name, of) && leads_to(g, it, a));
-    if (op && card == SECOND) {
-        const fy_event *off =
-            next_event(g, NULL, op, fy_event_is(it, is->name, of) && leads_to(g, it, a) && is->device != card);
-        if (off) op = off;
-    }
+    fy_use in;
+    return fy_event_use(op, op->is.op.in, 0, &in) && !fy_event_is(op, op->is.op.name, "clone") &&
+           leads_to(g, op, grade_answer(g, "y").event);
+}
+
+/* A stage ran on its card. op: NULL if it did not run. */
+static bool check_stage(grading *g, const char *name, const char *stage, const char *of, const fy_event *op,
+                        uint8_t card)
+{
     const char *want = grade_say(g, "fy_%s on %s", of, grade_device(g, card));
     if (op && op->is.op.device == card)
         return check(g, name, true, op, want, want, grade_say(g, "The %s stage ran on its card.", stage));
-    return check(g, name, false, op ? op : a, want, "not there",
+    return check(g, name, false, op ? op : grade_answer(g, "y").event, want, "not there",
                  op ? grade_say(g, "%s ran on %s; the %s stage is the %s card's.", grade_where(g, op),
                                 grade_device(g, op->is.op.device), stage, card == FIRST ? "first" : "second")
                     : grade_say(g, "The %s stage, fy_%s, did not run.", stage, of));
+}
+
+/* relu, however it is written; nothing of its kind ran elsewhere. */
+static bool check_middle(grading *g)
+{
+    const fy_event *op = next_event(g, NULL, op, computes_as(it, "relu") && computes_y(g, it));
+    const fy_event *off = next_event(g, NULL, op, computes_as(it, "relu") && computes_y(g, it) && is->device != SECOND);
+    return check_stage(g, "both-cards-work", "middle", "relu", off ? off : op, SECOND);
+}
+
+static void check_ends(grading *g)
+{
+    const fy_event *first = next_event(g, NULL, op, computes_y(g, it)), *last = NULL;
+    each_event(g, op, op) if (computes_y(g, op)) last = op;
+    check_stage(g, "first-stage-on-its-card", "first", "mul", first, FIRST);
+    check_stage(g, "last-stage-on-its-card", "last", "add", last, FIRST);
 }
 
 static void judge(grading *g)
@@ -52,14 +70,13 @@ static void judge(grading *g)
     check_numbers(g);
     check_direct(g);
     check_ran_on_card(g, "y", "x");
-    check_stage(g, "both-cards-work", "middle", "relu", SECOND);
+    check_middle(g);
     check_computed(g, "y", "mul relu add", 3);
     check_copies(g, "one-copy-there", FY_WORD_h2d, 1, true);
     check_copies(g, "one-copy-back", FY_WORD_d2h, 1, true);
     check_copies(g, "two-copies-between-cards", FY_WORD_p2p, 2, true);
     check_bytes(g, "few-bytes", FY_WORD_none, 2 * 4 * grade_given(g, "x").count);
-    check_stage(g, "first-stage-on-its-card", "first", "mul", FIRST);
-    check_stage(g, "last-stage-on-its-card", "last", "add", FIRST);
+    check_ends(g);
 }
 
 const lesson_check lesson_check_26 = {"26-between-cards", judge};

@@ -4,13 +4,14 @@
 import { statementsOf } from './statements.mjs';
 import { isHome, onTrial, operators } from './operators.mjs';
 
-function programOf(text) {
-    const p = { text, ...statementsOf(text), tensors: new Set(), origin: new Map(), home: new Set() };
+export function programOf(text) {
+    const p = { text, ...statementsOf(text), tensors: new Set(), origin: new Map(), home: new Set(), locked: new Set() };
     const last = Math.max(0, ...p.all.filter(s => s.simple && /fy_answer/.test(text.slice(s.start, s.end))).map(s => s.end));
     for (const s of p.all) {
         s.judged = !last || s.end <= last;
         if (!/^fy_tensor\b/.test(p.code.slice(s.start))) continue;
         s.declares.forEach(name => p.tensors.add(name));
+        if (/pin_memory/.test(text.slice(s.start, s.end)) || s.declares.length && [...s.names].some(name => p.locked.has(name))) s.declares.forEach(name => p.locked.add(name));
         if (isHome(p, s)) s.declares.forEach(name => p.home.add(name));
         const m = p.code.slice(s.start, s.end).match(/^fy_tensor \*(\w+) = fy_\w+\((?:fy_\w+\()*([a-z]\w*)\b(?!\()/);
         if (m) p.origin.set(m[1], m[2]);
@@ -19,7 +20,7 @@ function programOf(text) {
 }
 
 /** The edited text; null where edits overlap. */
-function edited(text, edits) {
+export function edited(text, edits) {
     let at = 0, out = '';
     for (const e of [...edits].sort((a, b) => a.at - b.at || a.end - b.end)) {
         if (e.at < at) return null;

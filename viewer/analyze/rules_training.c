@@ -72,13 +72,36 @@ static bool is_layer(const history *h, walk *w, int other, int earlier)
     return w->seen[earlier] == w->turn;
 }
 
+/* The node whose elements a view has. */
+static int behind_views(const history *h, int n)
+{
+    static const char *const views[] = {"narrow", "select", "slice", "split"};
+    for (size_t i = 0; n >= 0 && i < sizeof views / sizeof *views;) {
+        const bool is_view = h->nodes[n].op >= 0 && !strcmp(h->names[h->nodes[n].op], views[i]);
+        if (is_view) n = node_edge(h, n, 0);
+        i = is_view ? 0 : i + 1;
+    }
+    return n;
+}
+
+/* Are operand `other` and one of the earlier turn's parts of one tensor? Then its parts are joined one by one. */
+static bool is_of_one_tensor(const history *h, int other, int earlier)
+{
+    const int of = behind_views(h, other);
+    bool yes = false;
+    for (int k = 0; k < h->nodes[earlier].nedges; k++)
+        if (node_edge(h, earlier, k) >= 0) yes |= of >= 0 && behind_views(h, node_edge(h, earlier, k)) == of;
+    return yes && of != other;
+}
+
 /* The turn before node n, if n adds another result to a sum. */
 static int turn_before(const history *h, walk *w, int n)
 {
     if (h->nodes[n].nedges != 2 || h->nodes[n].site < 0) return -1;
     for (int i = 0; i < 2; i++) {
         int earlier = earlier_turn(h, n, i), other = node_edge(h, n, 1 - i);
-        if (earlier >= 0 && other >= 0 && !is_layer(h, w, other, earlier)) return earlier;
+        if (earlier < 0 || other < 0 || is_of_one_tensor(h, other, earlier)) continue;
+        if (!is_layer(h, w, other, earlier)) return earlier;
     }
     return -1;
 }

@@ -229,12 +229,34 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given)
     return check(g, name, true, a, want, want, "Every operation ran on the card.");
 }
 
+/* What computes the same as an operation that a lesson names: a relu may be a maximum, two operations may be one. */
+static const struct {
+    const char *op, *others[7];
+} stand_ins[] = {
+    {"relu", {"clamp", "clamp_min", "maximum", "where"}},
+    {"abs", {"relu", "clamp_min", "maximum", "where"}},
+    {"add", {"sub", "lerp", "addcmul", "addcdiv", "addmm"}},
+    {"sub", {"add", "lerp", "addcmul", "addcdiv"}},
+    {"mul", {"div", "pow", "lerp", "addcmul", "add", "sub"}},
+    {"mean", {"sum"}},
+    {"sum", {"mean", "matmul"}},
+    {"matmul", {"addmm"}},
+};
+
+bool computes_as(const fy_event *e, const char *op)
+{
+    bool yes = fy_event_is(e, e->is.op.name, op);
+    for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
+        for (int k = 0; !strcmp(stand_ins[i].op, op) && stand_ins[i].others[k]; k++)
+            yes |= fy_event_is(e, e->is.op.name, stand_ins[i].others[k]);
+    return yes;
+}
+
 /* Operations with operands that ran on a card and contributed to the answer; op NULL: of any name. */
 static int count_card_ops(grading *g, const fy_event *answer, const char *op)
 {
-    return count_events(g, op,
-                        (!op || fy_event_is(it, is->name, op)) && has_operands(it) && is_on_card(is->device) &&
-                            leads_to(g, it, answer));
+    return count_events(
+        g, op, (!op || computes_as(it, op)) && has_operands(it) && is_on_card(is->device) && leads_to(g, it, answer));
 }
 
 static bool is_raw(fy_word via) { return via == FY_WORD_data || via == FY_WORD_blob || via == FY_WORD_load; }

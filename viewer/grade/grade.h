@@ -117,6 +117,8 @@ uint64_t grade_seed(const grading *g);
 
 /* The first event of the kind after `last`, or of the run if `last` is NULL. NULL: none. */
 const fy_event *event_of_kind(const grading *g, const fy_event *last, fy_kind kind);
+/* An op of this name, or one that computes the same: a relu may be a clamp, a maximum or a where. */
+bool computes_as(const fy_event *op, const char *name);
 bool is_on_card(uint8_t device);                                   /* real or simulated; not the CPU, not "no device" */
 const fy_event *storage_birth(const grading *g, uint32_t storage); /* its alloc event; NULL: none */
 const fy_event *completion_of(grading *g, uint32_t id);            /* of an op's or a copy's work; NULL: none */
@@ -152,7 +154,8 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
  * ran on a card; fy_cat, fy_pin_memory and others that put elements elsewhere and compute nothing may run on the CPU. */
 bool check_ran_on_card(grading *g, const char *answer, const char *given);
 /* "computed-by-ferry": at least `least` ops with operands ran on a card and contributed to the answer, each of `ops`
- * ("matmul add") among them; and no raw pointer (fy_data), memory of the program (fy_from_blob) or file contributed. */
+ * ("matmul add") or what computes the same among them; and no raw pointer (fy_data), memory of the program
+ * (fy_from_blob) or file contributed. */
 bool check_computed(grading *g, const char *answer, const char *ops, int least);
 /* `name`: at most `most` copies in a direction (FY_WORD_h2d, _d2h, _d2d, _p2p). looks: include the copies that fy_print
  * and size queries make; those of fy_item always count. */
