@@ -8,11 +8,13 @@ static int64_t bytes_there(grading *g, const fy_event *answer)
     return c ? c->is.copy.bytes : -1;
 }
 
-/* Work other than conversions that one of the answers was made from: it may change the values, whatever the order. */
+/* Work that one of the answers was made from, other than conversions and what only puts elements elsewhere: it may
+ * change the values, whatever the order. */
 static const fy_event *other_work(grading *g, const fy_event *one, const fy_event *other)
 {
     return next_event(g, NULL, op,
-                      !fy_event_is(it, is->name, "cast") && (leads_to(g, it, one) || leads_to(g, it, other)));
+                      !fy_event_is(it, is->name, "cast") && !fy_event_is(it, is->name, "clone") &&
+                          (leads_to(g, it, one) || leads_to(g, it, other)));
 }
 
 static evidence compare(grading *g, const fy_event *one, const fy_event *other)
