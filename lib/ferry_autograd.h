@@ -26,6 +26,10 @@ typedef struct fy_backward_opts {
 #define fy_requires_grad(x) fy_requires_grad_at(FY_AT("fy_requires_grad", #x), x) /* does it, or does what it was
                                                                               computed from? false for NULL */
 #define fy_is_leaf(x)     fy_is_leaf_at(FY_AT("fy_is_leaf", #x), x) /* true if no recorded call computed it */
+#define fy_grad_fn(x)     fy_grad_fn_at(FY_AT("fy_grad_fn", #x), x) /* PyTorch's name of the call that computed x, as
+                                                                       fy_print shows it: "MulBackward0"; NULL for a
+                                                                       leaf. The text is the library's: it stays valid,
+                                                                       do not free it */
 #define fy_backward(...)  fy_backward_at(FY_BACKWARD("fy_backward", #__VA_ARGS__, __VA_ARGS__))
                                  /* adds the gradients of x to those of the leaves it was computed from, and releases
                                   * what the graph saved. Options: .gradient, .retain_graph. Returns false after an
@@ -62,6 +66,7 @@ void fy_no_grad_end(fy_no_grad *block);
 fy_tensor *fy_requires_grad__at(fy_site *at, fy_tensor *x, int64_t on);
 bool fy_requires_grad_at(fy_site *at, fy_tensor *x);
 bool fy_is_leaf_at(fy_site *at, fy_tensor *x);
+const char *fy_grad_fn_at(fy_site *at, fy_tensor *x);
 bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o);
 fy_tensor *fy_grad_at(fy_site *at, fy_tensor *x);
 bool fy_set_grad_at(fy_site *at, fy_tensor *x, fy_tensor *gradient);

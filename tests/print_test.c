@@ -72,6 +72,94 @@ TEST(the_call_that_gives_a_tensor_its_gradient_is_printed)
     }
 }
 
+#define IS(name, x) assert_string_equal(fy_grad_fn(x), name)
+
+TEST(calls_have_the_names_of_current_pytorch)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *v = fy_rand((3), .requires_grad = true), *m = fy_rand((3, 3), .requires_grad = true);
+        fy_tensor *b = fy_rand((2, 3, 3), .requires_grad = true), *i = fy_tensor((0, 1, 2)), *x = fy_ones((3, 3));
+        assert_null(fy_grad_fn(v));
+        assert_null(fy_grad_fn(x));
+        assert_null(fy_grad_fn(NULL));
+        IS("StackBackward0", fy_stack((v, v), 0));
+        IS("CatBackward0", fy_cat((v, v), 0));
+        IS("ViewBackward0", fy_reshape(m, (9)));
+        IS("UnsafeViewBackward0", fy_reshape(fy_t(m), (9)));
+        IS("SqueezeBackward0", fy_squeeze(m));
+        IS("SqueezeBackward1", fy_squeeze(m, 0));
+        IS("UnsqueezeBackward0", fy_unsqueeze(m, 0));
+        IS("TransposeBackward0", fy_transpose(b, 0, 1));
+        IS("TBackward0", fy_t(m));
+        IS("PermuteBackward0", fy_permute(m, (1, 0)));
+        IS("SortBackward0", fy_sort(v));
+        IS("TopkBackward0", fy_topk(v, 2));
+        IS("IndexBackward0", fy_index(v, fy_gt(v, 0)));
+        IS("MaskedSelectBackward0", fy_masked_select(v, fy_gt(v, 0)));
+        IS("RsubBackward1", fy_sub(2, v));
+        IS("SubBackward0", fy_sub(v, 2));
+        IS("MulBackward0", fy_div(2, v));
+        IS("DivBackward0", fy_div(v, 2));
+        IS("NotImplemented", fy_floor_divide(v, 2));
+        IS("RemainderBackward1", fy_remainder(v, fy_ones((3))));
+        IS("RemainderBackward0", fy_remainder(v, 2));
+        IS("LerpBackward0", fy_lerp(v, v, 0.5));
+        IS("LerpBackward1", fy_lerp(v, v, v));
+        IS("NativeLayerNormBackward0", fy_layer_norm(m, (3), .weight = v, .bias = v));
+        IS("NativeLayerNormBackward0", fy_layer_norm(b, (3, 3)));
+        IS("MseLossBackward0", fy_mse_loss(m, x));
+        IS("MseLossBackward0", fy_mse_loss(m, x, .reduction = FY_NONE));
+        IS("NllLossBackward0", fy_cross_entropy(m, i));
+        IS("NllLossBackward0", fy_cross_entropy(m, i, .reduction = FY_SUM));
+        IS("AddBackward0", fy_cross_entropy(m, i, .label_smoothing = 0.1));
+        IS("DivBackward1", fy_cross_entropy(m, x));
+        IS("NllLoss2DBackward0", fy_cross_entropy(b, fy_zeros((2, 3), .dtype = FY_INT64)));
+    }
+}
+
+TEST(products_have_the_names_of_current_pytorch)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *v = fy_rand((3), .requires_grad = true), *m = fy_rand((3, 3), .requires_grad = true);
+        fy_tensor *b = fy_rand((2, 3, 3), .requires_grad = true), *x = fy_ones((3, 3));
+        IS("DotBackward0", fy_matmul(v, v));
+        IS("MvBackward0", fy_matmul(m, v));
+        IS("SqueezeBackward4", fy_matmul(v, m));
+        IS("MmBackward0", fy_matmul(m, m));
+        IS("UnsafeViewBackward0", fy_matmul(b, v));
+        IS("UnsafeViewBackward0", fy_matmul(b, m));
+        IS("UnsafeViewBackward0", fy_matmul(b, b));
+        IS("UnsafeViewBackward0", fy_matmul(x, b));
+        IS("CloneBackward0", fy_matmul(m, b));
+        IS("BmmBackward0", fy_bmm(b, b));
+        IS("AddmmBackward0", fy_linear(m, m, v));
+        IS("ViewBackward0", fy_linear(b, m, v));
+        IS("AddBackward0", fy_linear(fy_transpose(b, 0, 1), m, v));
+        IS("AddBackward0", fy_linear(v, m, v));
+    }
+}
+
+TEST(a_base_written_through_a_view_is_of_copyslices)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = fy_ones((2, 2), .requires_grad = true), *v = fy_mul(w, 1), *z = fy_mul(w, 1);
+        fy_mul_(fy_select(v, 0, 0), 2);
+        assert_string_equal(printed(v), "tensor([[2., 2.],\n        [1., 1.]], grad_fn=<CopySlices>)\n");
+        IS("CopySlices", v);
+        IS("FillBackward2", fy_fill_(z, 2));
+        IS("ZeroBackward0", fy_zero_(z));
+        const char *name = fy_grad_fn(z);
+        fy_free(z);
+        assert_string_equal(name, "ZeroBackward0"); /* it outlives the tensor */
+    }
+}
+
 TEST(long_tensors_are_cut_in_every_dimension)
 {
     (void)state;
@@ -114,6 +202,9 @@ int main(void)
         cmocka_unit_test(each_dtype_is_printed_as_by_pytorch),
         cmocka_unit_test(what_the_values_do_not_show_is_printed_behind_them),
         cmocka_unit_test(the_call_that_gives_a_tensor_its_gradient_is_printed),
+        cmocka_unit_test(calls_have_the_names_of_current_pytorch),
+        cmocka_unit_test(products_have_the_names_of_current_pytorch),
+        cmocka_unit_test(a_base_written_through_a_view_is_of_copyslices),
         cmocka_unit_test(long_tensors_are_cut_in_every_dimension),
         cmocka_unit_test(one_element_of_each_dtype_is_a_double),
     };

@@ -142,7 +142,8 @@ static const char *origin_text(const fy_node *node, const fy_saved *saved, char 
     else if (!fy_node_writer_name(saved, name, sizeof name) && by && by->op != FY_NODE_LEAF)
         fy_node_name(by, name, sizeof name);
     buf[0] = 0;
-    if (name[0]) snprintf(buf, room, ", which is output 0 of %s,", name);
+    const char *inside = strcmp(name, "CopySlices") ? "" : "torch::autograd::"; /* this error has the name of C++ */
+    if (name[0]) snprintf(buf, room, ", which is output 0 of %s%s,", inside, name);
     return buf;
 }
 

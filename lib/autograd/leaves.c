@@ -36,6 +36,13 @@ fy_tensor *fy_requires_grad__at(fy_site *at, fy_tensor *x, int64_t on)
 bool fy_requires_grad_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) && fy_needs_grad(x); }
 bool fy_is_leaf_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) && is_leaf(x); }
 
+const char *fy_grad_fn_at(fy_site *at, fy_tensor *x)
+{
+    char name[80];
+    if (!x || !fy_check(at, 0, x) || is_leaf(x)) return NULL;
+    return fy_name_intern(fy_node_name(x->node, name, sizeof name));
+}
+
 /* As PyTorch, once per line: the gradient of `moved = fy_to(w, "cuda")` arrives at w. */
 static void warn_no_leaf(fy_site *at, const fy_tensor *x)
 {

@@ -121,7 +121,7 @@ static fy_tensor *checked(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_no
     if (!check_shapes(at, x, &shape, &o) || !check_dtypes(at, x, &o)) return NULL;
     fy_composed before = fy_compose((fy_composed){true, fy_name_for(at, NULL), fy_composed_now.input});
     fy_scope scope = fy_scope_begin(at);
-    fy_tensor *y = layer_norm(at, x, shape.ndim, &o);
+    fy_tensor *y = fy_node_call(layer_norm(at, x, shape.ndim, &o), "NativeLayerNormBackward0");
     fy_compose(before);
     return fy_scope_track(fy_scope_end_with(&scope, y));
 }

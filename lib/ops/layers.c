@@ -54,7 +54,7 @@ static fy_tensor *matmul_and_bias(fy_site *at, fy_tensor *x, fy_tensor *weight, 
                                             .real = {[FY_ADD_alpha] = 1},
                                             .integer = {[FY_ADD_alpha] = 1}});
     if (!out) fy_tensor_release(at, product, FY_WORD_free);
-    return out;
+    return x->ndim > 2 && fy_is_contiguous_at(at, x) ? fy_node_call(out, "ViewBackward0") : out; /* of addmm */
 }
 
 static fy_tensor *linear(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias)

@@ -90,7 +90,7 @@ fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts 
     if (!fy_loss_check_real(at, a, b) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
     warn_sizes_differ(at, a, b);
     if (!fy_autocast_take(at, FY_CALL_mse_loss, 2, in)) return NULL;
-    fy_tensor *out = mse_loss(at, in[0], in[1], o.reduction);
+    fy_tensor *out = fy_node_call(mse_loss(at, in[0], in[1], o.reduction), "MseLossBackward0");
     fy_autocast_release(at, 2, in);
     return out;
 }
@@ -122,6 +122,14 @@ static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
     return fy_scope_track(mean && narrow ? step(at, back, true, mean) : mean);
 }
 
+/* PyTorch's name of the node: classes lie along dimension 1 of pictures, and whatever is not one is viewed as one. */
+static const char *classes_grad_fn(const fy_tensor *x, const fy_loss_opts *o)
+{
+    if (o->label_smoothing > 0) return "AddBackward0";
+    if (x->ndim < 3) return "NllLossBackward0";
+    return x->ndim != 4 && o->reduction == FY_NONE ? "ViewBackward0" : "NllLoss2DBackward0";
+}
+
 static fy_tensor *cross_entropy_of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
 {
     fy_call rows = of_two(FY_OP_nll_loss, x, fy_arg_tensor(target));
@@ -134,8 +142,8 @@ static fy_tensor *cross_entropy_of_classes(fy_site *at, fy_tensor *x, fy_tensor 
     if (!scores) return NULL;
     rows.in[0] = fy_arg_tensor(scores);
     fy_tensor *loss = step(at, rows, o->reduction == FY_NONE, scores);
-    if (!loss || o->reduction != FY_MEAN) return finish(at, loss, o->reduction);
-    return mean_of_rows(at, loss, target);
+    loss = loss && o->reduction == FY_MEAN ? mean_of_rows(at, loss, target) : finish(at, loss, o->reduction);
+    return fy_node_call(loss, classes_grad_fn(x, o));
 }
 
 /* ---- cross entropy of probabilities: a target of the scores' own shape ------------------------------------- */
@@ -166,7 +174,8 @@ static fy_tensor *cross_entropy_of_probabilities(fy_site *at, fy_tensor *x, fy_t
     if (!total) return NULL;
     fy_call last = of_one(FY_OP_neg, total);
     if (o->reduction == FY_MEAN) last = of_two(FY_OP_div, total, fy_arg_real(-(double)rows));
-    return fy_scope_track(step(at, last, true, total));
+    fy_tensor *loss = fy_scope_track(step(at, last, true, total));
+    return o->reduction == FY_MEAN ? fy_node_call(loss, "DivBackward1") : loss; /* by a number of C++ */
 }
 
 /* A target of the scores' shape holds probabilities, any other holds classes. */

@@ -180,7 +180,7 @@ fy_tensor *fy_index_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
     fy_shape_follow(&s, 1, &rest, false, strides);
     strides[0] = 1;
     for (int d = 1; d < s.ndim; d++) strides[0] = fy_saturating_mul(strides[0], s.dims[d] > 1 ? s.dims[d] : 1);
-    fy_tensor *out = select_by(at, x, x, local, strides, &s);
+    fy_tensor *out = fy_node_call(select_by(at, x, x, local, strides, &s), "IndexBackward0");
     fy_tensor_release(at, local, FY_WORD_free);
     return out;
 }

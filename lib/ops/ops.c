@@ -340,7 +340,8 @@ fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     if (!has_ndim(at, 0, a, 3, "batch1 must be a 3D tensor") || !has_ndim(at, 1, b, 3, "batch2 must be a 3D tensor"))
         return NULL;
-    if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1]) return product(at, 0, a, b);
+    if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1])
+        return fy_node_call(product(at, 0, a, b), "BmmBackward0");
     return fy_fail_about(
         at, "shape", "both need the same number of matrices, and equal inner sizes", 2, (fy_tensor *[]){a, b},
         "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "

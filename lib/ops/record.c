@@ -78,6 +78,20 @@ static bool keeps_number(const fy_call *c, unsigned reads)
     return false;
 }
 
+/* A row times a matrix is a product that is squeezed; batches are folded into one product, whose result is viewed.
+ * matrix @ batch, if the matrix requires grad, is the transposed product, copied where it is not row-major. */
+static const char *matmul_name(const fy_call *c, const fy_tensor *out)
+{
+    int na = c->in[0].tensor->ndim, nb = c->in[1].tensor->ndim, n = out->ndim;
+    if (na == 1 && nb == 1) return "DotBackward0";
+    if (na == 2 && nb == 1) return "MvBackward0";
+    if (na == 1 && nb == 2) return "SqueezeBackward4";
+    if (na == 2 && nb == 2) return "MmBackward0";
+    if (na != 2 || !fy_needs_grad(c->in[0].tensor)) return "UnsafeViewBackward0";
+    return fy_numel(out) == 0 || out->shape[n - 1] == 1 || out->shape[n - 2] == 1 ? "TransposeBackward0"
+                                                                                  : "CloneBackward0";
+}
+
 fy_tensor *fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
 {
     int nin = fy_ops[c->op].nin;
@@ -88,12 +102,14 @@ fy_tensor *fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
         if (nin == 0) fy_node_link(node, 0, out); /* fill */
         for (int i = 0; i < nin; i++) {
             fy_tensor *x = operand(c, i);
+            if (x) node->tensors |= (uint8_t)(1u << i);
             if (fy_op_is_differentiable(c->op, i)) fy_node_link(node, i, x);
             if (!x) node->saved[i].is = c->in[i];
             else if (reads & 1u << i) save(node, i, c, x, before);
         }
         if (reads & 1u << FY_READS_RESULT) fy_node_save(node, FY_RESULT, out);
         if (has_positions(c)) ok = save_positions(node, c);
+        if (c->op == FY_OP_matmul) node->called = matmul_name(c, out);
         node->keeps_number = keeps_number(c, reads);
         node->dims = c->dims;
         node->keepdim = c->keepdim;

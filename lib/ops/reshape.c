@@ -20,7 +20,7 @@ static fy_tensor *reshape(fy_site *at, fy_tensor *x, const fy_shape *s)
     g = fy_geometry_of(rows);
     g.shape = *s;
     fy_shape_rows(s, g.strides);
-    fy_tensor *out = fy_view_make(at, rows, &g, FY_NODE_RESHAPE, s);
+    fy_tensor *out = fy_node_call(fy_view_make(at, rows, &g, FY_NODE_RESHAPE, s), "UnsafeViewBackward0");
     fy_tensor_release(at, rows, FY_WORD_free);
     return out;
 }

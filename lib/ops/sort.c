@@ -38,8 +38,9 @@ fy_tensor *fy_argsort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
     return fy_scope_track(fy_dispatch(&c));
 }
 
-/* Gathers x by `order`, which becomes *indices if requested, else is released. */
-static fy_tensor *gather_by(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *order, fy_tensor **indices)
+/* Gathers x by `order`, which becomes *indices if requested, else is released. grad_fn: of the whole call. */
+static fy_tensor *gather_by(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *order, fy_tensor **indices,
+                            const char *grad_fn)
 {
     if (!order) return NULL;
     fy_tensor *values = fy_dispatch(&(fy_call){.at = at,
@@ -50,14 +51,15 @@ static fy_tensor *gather_by(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *o
                                                .name = fy_name_for(at, NULL)});
     if (values && indices) *indices = fy_scope_track(order);
     else fy_tensor_release(at, order, FY_WORD_free);
-    return fy_scope_track(values);
+    return fy_scope_track(fy_node_call(values, grad_fn));
 }
 
 fy_tensor *fy_sort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
 {
     fy_call c = argsort_call(at, x, dim, o.descending);
     if (o.indices) *o.indices = NULL;
-    return fy_check(at, 0, x) ? gather_by(at, x, dim, fy_dispatch(&c), o.indices) : NULL;
+    if (!fy_check(at, 0, x)) return NULL;
+    return gather_by(at, x, dim, fy_dispatch(&c), o.indices, o.stable ? "SortBackward1" : "SortBackward0");
 }
 
 fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk_opts o)
@@ -79,5 +81,5 @@ fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk
         first = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(&part)}, .row_major = true});
         fy_tensor_release(at, order, FY_WORD_free);
     }
-    return gather_by(at, x, dim, first, o.indices);
+    return gather_by(at, x, dim, first, o.indices, "TopkBackward0");
 }

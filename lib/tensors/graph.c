@@ -35,7 +35,7 @@ enum { PART_DIMS = 3 }; /* of a part that is not one of a list */
 /* PyTorch's number of the call's form: a reduction along a dimension is another one than of all elements. */
 static int form_of(const fy_node *node)
 {
-    bool along = node->dims.ndim > 0, second = node->n > 1 && (node->next[1] || node->saved[1].is.tensor);
+    bool along = node->dims.ndim > 0, second = node->tensors & 2, third = node->tensors & 4;
     switch (node->op) {
     case FY_OP_sum:
     case FY_OP_mean:
@@ -47,19 +47,35 @@ static int form_of(const fy_node *node)
     case FY_OP_clamp_min:
     case FY_OP_clamp_max: return second;
     case FY_OP_clamp: return !second;
+    case FY_OP_lerp: return third;
+    case FY_OP_fill: return 2; /* in place, of a number */
     default: return 0;
     }
 }
 
-/* Where PyTorch's name of the op's function is another one. */
-static const char *function_name(const fy_node *node)
+/* Nodes whose name is not that of their op or kind; else NULL. */
+static const char *irregular_name(const fy_node *node)
 {
-    static const char *const products[] = {"dot", "mv", "mm", "unsafe_view"};
-    int ndim = node->is.shape.ndim;
-    if (node->op == FY_OP_norm) return "linalg_vector_norm";
-    if (node->op == FY_OP_layer_norm) return "native_layer_norm";
-    if (node->op == FY_OP_matmul) return products[ndim < 3 ? ndim : 3];
-    return kind_name(node->op);
+    bool number_first = node->tensors && !(node->tensors & 1);
+    if (node->called) return node->called;
+    switch (node->op) {
+    case FY_NODE_TO: return "ToCopyBackward0";
+    case FY_NODE_COPY: return "CopyBackwards";
+    case FY_NODE_WRITE: return "CopySlices";
+    case FY_NODE_JOIN: return node->dims.dims[1] ? "StackBackward0" : NULL;
+    case FY_NODE_PART:
+        if (node->dims.ndim > PART_DIMS)
+            return node->dims.dims[PART_DIMS + 1] ? "SplitWithSizesBackward0" : "SplitBackward0";
+        return node->next[0] && node->is.shape.ndim < node->next[0]->is.shape.ndim ? "SelectBackward0" : NULL;
+    case FY_OP_norm: return "LinalgVectorNormBackward0";
+    case FY_OP_layer_norm: return "NativeLayerNormBackward0";
+    case FY_OP_fill: return node->at && !strcmp(node->at->call, "fy_zero_") ? "ZeroBackward0" : NULL;
+    case FY_OP_floor_divide: return "NotImplemented";
+    case FY_OP_remainder: return number_first ? "NotImplemented" : NULL;
+    case FY_OP_sub: return number_first ? "RsubBackward1" : NULL;
+    case FY_OP_div: return number_first ? "MulBackward0" : NULL; /* by the reciprocal */
+    default: return NULL;
+    }
 }
 
 /* log_softmax gives LogSoftmaxBackward0. */
@@ -67,14 +83,12 @@ const char *fy_node_name(const fy_node *node, char *buf, size_t room)
 {
     size_t n = 0;
     bool upper = true;
-    if (node->op == FY_NODE_TO) return "ToCopyBackward0";
-    if (node->op == FY_NODE_COPY) return "CopyBackwards";
-    if (node->op == FY_NODE_WRITE) return "torch::autograd::CopySlices";
-    if (node->op == FY_NODE_PART && node->dims.ndim > PART_DIMS)
-        return node->dims.dims[PART_DIMS + 1] ? "SplitWithSizesBackward0" : "SplitBackward0";
-    if (node->op == FY_NODE_PART && node->next[0] && node->is.shape.ndim < node->next[0]->is.shape.ndim)
-        return "SelectBackward0";
-    for (const char *c = function_name(node); *c && n + 1 < room; c++) {
+    const char *irregular = irregular_name(node);
+    if (irregular) {
+        snprintf(buf, room, "%s", irregular);
+        return buf;
+    }
+    for (const char *c = kind_name(node->op); *c && n + 1 < room; c++) {
         if (*c != '_') buf[n++] = upper ? (char)toupper((unsigned char)*c) : *c;
         upper = *c == '_';
     }
@@ -82,13 +96,18 @@ const char *fy_node_name(const fy_node *node, char *buf, size_t room)
     return buf;
 }
 
+fy_tensor *fy_node_call(fy_tensor *x, const char *name)
+{
+    if (x && x->node && x->node->op != FY_NODE_LEAF) x->node->called = name;
+    return x;
+}
+
 bool fy_node_writer_name(const fy_saved *saved, char *buf, size_t room)
 {
     int op = saved->is.tensor->storage->writer - 1;
     if (op < 0) return false;
     fy_node writer = {.op = saved->of_view ? FY_NODE_VIEWED : op};
-    const char *name = fy_node_name(&writer, buf, room);
-    if (name != buf) snprintf(buf, room, "%s", name);
+    fy_node_name(&writer, buf, room);
     return true;
 }
 

@@ -45,6 +45,8 @@ typedef struct fy_node {
     bool keeps_number;  /* the gradient reads a number of the call */
     bool released;      /* a backward pass released what it saved */
     fy_site *at;        /* the call */
+    const char *called; /* PyTorch's name of the node, where op does not give it: fy_node_call; static */
+    uint8_t tensors;    /* bit i: operand i of the op is a tensor, not a number */
     uint32_t tensor;    /* the result, or the leaf */
     const char *name;   /* its name, or NULL */
     fy_geometry is;     /* its geometry */
@@ -94,6 +96,9 @@ void fy_node_release_saved(fy_site *at, fy_node *node);            /* after a ba
 void fy_node_emit(fy_site *at, const fy_node *node, fy_word what); /* FY_WORD_make, FY_WORD_run */
 fy_node *fy_node_of(fy_tensor *x); /* x's node, up to date with writes in place; NULL: none */
 const char *fy_node_name(const fy_node *node, char *buf, size_t room); /* PyTorch's: "MulBackward0" */
+/* Sets it for x, which this call has made, and which may be in no graph, or NULL: ops that are one call of PyTorch's
+ * are one node there. Returns x. */
+fy_tensor *fy_node_call(fy_tensor *x, const char *name);
 
 /* The name of the recorded call that has written the saved tensor in place; false: none has. */
 bool fy_node_writer_name(const fy_saved *saved, char *buf, size_t room);

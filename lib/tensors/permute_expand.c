@@ -1,5 +1,6 @@
 /* permute_expand.c: views that permute dimensions, add or remove dimensions of size 1, or expand them. */
 #include "dtype.h"
+#include "graph.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -22,7 +23,7 @@ static fy_tensor *swapped(fy_site *at, fy_tensor *x, int64_t a, int64_t b)
 fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int64_t d0, int64_t d1)
 {
     if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &d0) || !fy_wrap_dim(at, x, &d1)) return NULL;
-    return swapped(at, x, d0, d1);
+    return fy_node_call(swapped(at, x, d0, d1), "TransposeBackward0");
 }
 
 fy_tensor *fy_t_at(fy_site *at, fy_tensor *x)
@@ -31,7 +32,7 @@ fy_tensor *fy_t_at(fy_site *at, fy_tensor *x)
     if (x->ndim > 2)
         return fy_fail_about(at, "shape", "fy_transpose(x, d0, d1) swaps two dimensions of any tensor", 1, &x,
                              "t() expects a tensor with <= 2 dimensions, but self is %dD", x->ndim);
-    return swapped(at, x, 0, x->ndim == 2 ? 1 : 0);
+    return fy_node_call(swapped(at, x, 0, x->ndim == 2 ? 1 : 0), "TBackward0");
 }
 
 static bool check_order(fy_site *at, fy_tensor *x, fy_shape *dims)
@@ -77,7 +78,8 @@ fy_tensor *fy_squeeze_at(fy_site *at, fy_tensor *x, int64_t dim)
         g.strides[g.shape.ndim] = x->strides[i];
         g.shape.dims[g.shape.ndim++] = x->shape[i];
     }
-    return fy_view_make(at, x, &g, FY_NODE_RESHAPE, &g.shape);
+    return fy_node_call(fy_view_make(at, x, &g, FY_NODE_RESHAPE, &g.shape),
+                        every ? "SqueezeBackward0" : "SqueezeBackward1");
 }
 
 fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
@@ -93,7 +95,7 @@ fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
     }
     g.shape.dims[dim] = 1;
     g.strides[dim] = dim < x->ndim ? fy_saturating_mul(x->strides[dim], x->shape[dim]) : 1;
-    return fy_view_make(at, x, &g, FY_NODE_RESHAPE, &g.shape);
+    return fy_node_call(fy_view_make(at, x, &g, FY_NODE_RESHAPE, &g.shape), "UnsqueezeBackward0");
 }
 
 /* ---- expand ---- */
