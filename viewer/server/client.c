@@ -6,7 +6,6 @@
  * drops the client, which may reconnect and continue from any event. */
 #define _GNU_SOURCE
 #include <civetweb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,18 +297,6 @@ static void detach(client *c)
     pthread_cond_broadcast(&h->changed);
 }
 
-/* Closing a socket with something unread would take the close frame back. */
-static void linger(int fd)
-{
-    char waste[4096];
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    int64_t until = now_ms() + LINGER_MS, left;
-    shutdown(fd, SHUT_WR);
-    while ((left = until - now_ms()) > 0 && poll(&p, 1, (int)left) > 0 && recv(fd, waste, sizeof waste, 0) > 0)
-        continue;
-    shutdown(fd, SHUT_RDWR);
-}
-
 /* The whole life of a client: afterwards civetweb finds that the connection has ended. */
 static void on_ready(struct mg_connection *conn, void *arg)
 {
@@ -340,7 +327,7 @@ static void on_ready(struct mg_connection *conn, void *arg)
     for (message *m; (m = take_message(c));) free(m);
     pthread_mutex_unlock(&h->lock);
     free(c);
-    linger(fd);
+    end_connection(fd, LINGER_MS);
 }
 
 /* civetweb reads no frame: what it buffered with the request was sent before the page was asked to. */

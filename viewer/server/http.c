@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "assets.h"
@@ -18,7 +17,6 @@
 #include "text.h"
 
 #define BODY_MAX (1 << 20)
-#define DRAIN_MAX (4 << 20) /* the longest refused body that is read */
 #define LINES_AT_ONCE (256 * 1024)
 
 /* The page may load from and connect to this server only. */
@@ -70,17 +68,20 @@ static int send_problem(struct mg_connection *conn, int status, const char *mess
     return send_json(conn, status, json);
 }
 
-/* Reads and discards the rest of the body, for at most 2 s, so that the client gets to read the answer. Negative, so
- * that civetweb does not wait for the rest of the refused request. */
+/* Discards the rest of the body for so long that the client gets to read the answer: not long for a stranger, who is
+ * refused at the gate. Negative, so that civetweb does not wait for the rest of the refused request. */
+static int refuse_for(struct mg_connection *conn, int status, const char *message, int ms)
+{
+    const struct mg_request_info *info = mg_get_request_info(conn);
+    int fd = server_socket(info->server_port, info->remote_port);
+    send_problem(conn, status, message);
+    if (fd >= 0 && info->content_length > 0) end_connection(fd, ms);
+    return -1;
+}
+
 static int refuse(struct mg_connection *conn, int status, const char *message)
 {
-    send_problem(conn, status, message);
-    char buffer[8192];
-    time_t until = time(NULL) + 2;
-    long long left = mg_get_request_info(conn)->content_length;
-    if (left > DRAIN_MAX) return -1;
-    for (int n = 1; left > 0 && n > 0 && time(NULL) <= until; left -= n) n = mg_read(conn, buffer, sizeof buffer);
-    return -1;
+    return refuse_for(conn, status, message, 2000);
 }
 
 /* ---- the page ---- */
@@ -281,7 +282,7 @@ int http_answer(struct mg_connection *conn)
     server *s = info->user_data;
     bool websocket;
     gate_verdict verdict = pass_gate(s, conn, &websocket);
-    if (verdict.status) return refuse(conn, verdict.status, verdict.reason);
+    if (verdict.status) return refuse_for(conn, verdict.status, verdict.reason, 200);
     bool upgrade = !strcmp(info->local_uri_raw, "/ws");
     if (websocket != upgrade) return refuse(conn, 400, "/ws accepts WebSockets only, and no other path does");
     if (!upgrade) return answer(s, conn, info->request_method, info->local_uri_raw);

@@ -64,6 +64,9 @@ void clients_close(hub *h);                          /* closes all with code 100
 /* civetweb exposes no socket, and checks its stop flag only every two seconds. (socket.c)
  * The socket of the server on `port` whose peer has the port `peer`, or with peer 0 the one that listens; -1: none. */
 int server_socket(int port, int peer);
+/* Says no more, and discards what the peer sends until it ends as well, for so long at most: to close a socket with
+ * something unread would take back what was sent. */
+void end_connection(int fd, int ms);
 /* Shuts down the connections of that server: their blocked reads and writes return at once. */
 void shutdown_connections(int port);
 /* The user whose process is the peer of such a connection; false if the kernel does not list it. */

@@ -1,10 +1,13 @@
 /* socket.c: finds civetweb's sockets by their two port numbers, since civetweb does not expose them. */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "page_stream.h"
 
@@ -39,6 +42,24 @@ int server_socket(int port, int peer)
     while (fd >= 0 && remote != peer);
     if (fds) closedir(fds);
     return fd;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void end_connection(int fd, int ms)
+{
+    char waste[8192];
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int64_t until = now_ms() + ms, left;
+    shutdown(fd, SHUT_WR);
+    while ((left = until - now_ms()) > 0 && poll(&p, 1, (int)left) > 0 && recv(fd, waste, sizeof waste, 0) > 0)
+        continue;
+    shutdown(fd, SHUT_RDWR);
 }
 
 void shutdown_connections(int port)
