@@ -15,10 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,6 +142,35 @@ static void endless_allocation_is_stopped(void **state)
     child_result r = run("memory");
     assert_int_equal(r.end, CHILD_MEMORY);
     assert_words(&r, "256 MiB of memory");
+    free(r.output);
+}
+
+/* In files that nobody maps, and in mappings. What several map counts once. */
+static void shared_memory_counts_once(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"memfd", "shared"};
+    child_result r;
+    for (int i = 0; i < 2; i++) {
+        r = run(ways[i]);
+        assert_int_equal(r.end, CHILD_MEMORY);
+        free(r.output);
+    }
+    r = run("shared-by-all");
+    assert_true(r.end == CHILD_EXITED && r.code == 6);
+    free(r.output);
+}
+
+static void what_is_written_to_disk_counts(void **state)
+{
+    (void)state;
+    struct statfs disk;
+    if (statfs(folder, &disk) == 0 && disk.f_type == TMPFS_MAGIC) skip(); /* that is memory */
+    child_result r = run_with("disk", (child_limits){.seconds = 60, .disk = (size_t)256 << 20}, -1);
+    assert_int_equal(r.end, CHILD_DISK);
+    char words[256], hint[256];
+    child_describe(&r, &(child_limits){.disk = (size_t)256 << 20}, words, sizeof words, hint, sizeof hint);
+    assert_string_equal(words, "the program wrote more than 256 MiB to disk and was stopped");
     free(r.output);
 }
 
@@ -461,6 +492,8 @@ int main(void)
         cmocka_unit_test(an_endless_loop_is_stopped),
         cmocka_unit_test(endless_printing_is_stopped_and_a_part_is_kept),
         cmocka_unit_test(endless_allocation_is_stopped),
+        cmocka_unit_test(shared_memory_counts_once),
+        cmocka_unit_test(what_is_written_to_disk_counts),
         cmocka_unit_test(a_fork_bomb_is_stopped),
         cmocka_unit_test(a_fork_bomb_that_leaves_its_session_is_stopped),
         cmocka_unit_test(nothing_outlives_the_program),

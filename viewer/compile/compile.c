@@ -119,9 +119,11 @@ static bool exceeds_limit(const child_result *r, const child_limits *l, diagnosi
     static const char fix[] = "look for macros that multiply each other, a huge array with values, or a file that "
                               "includes itself; a lesson needs none";
     size_t memory = l->memory ? l->memory : child_default_limits().memory;
+    size_t disk = l->disk ? l->disk : child_default_limits().disk;
     char words[160] = "";
     if (r->end == CHILD_TIME) snprintf(words, sizeof words, "was still running after %g s", l->seconds);
     if (r->end == CHILD_MEMORY) snprintf(words, sizeof words, "took more than %zu MiB of memory", memory >> 20);
+    if (r->end == CHILD_DISK) snprintf(words, sizeof words, "wrote more than %zu MiB to disk", disk >> 20);
     if (r->end == CHILD_OUTPUT) snprintf(words, sizeof words, "printed more messages than anybody can read");
     if (r->end == CHILD_FORKS) snprintf(words, sizeof words, "started too many processes");
     if (r->end == CHILD_EXITED && r->code && strstr(r->output, "File size limit exceeded"))

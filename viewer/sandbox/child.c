@@ -21,8 +21,12 @@
 
 child_limits child_default_limits(void)
 {
-    return (child_limits){
-        .seconds = 10, .memory = (size_t)2 << 30, .output = (size_t)64 << 20, .processes = 64, .file = (size_t)1 << 30};
+    return (child_limits){.seconds = 10,
+                          .memory = (size_t)2 << 30,
+                          .disk = (size_t)2 << 30,
+                          .output = (size_t)64 << 20,
+                          .processes = 64,
+                          .file = (size_t)1 << 30};
 }
 
 static child_limits with_defaults(child_limits l)
@@ -30,6 +34,7 @@ static child_limits with_defaults(child_limits l)
     child_limits d = child_default_limits();
     if (l.seconds <= 0) l.seconds = d.seconds;
     if (!l.memory) l.memory = d.memory;
+    if (!l.disk) l.disk = d.disk;
     if (!l.output) l.output = d.output;
     if (!l.processes) l.processes = d.processes;
     if (!l.file) l.file = d.file;
@@ -229,6 +234,10 @@ void child_describe(const child_result *r, const child_limits *given, char *word
     case CHILD_MEMORY:
         snprintf(words, room, "the program took more than %zu MiB of memory and was stopped", l.memory >> 20);
         snprintf(hint, hint_room, "look for an allocation in a loop that never ends");
+        break;
+    case CHILD_DISK:
+        snprintf(words, room, "the program wrote more than %zu MiB to disk and was stopped", l.disk >> 20);
+        snprintf(hint, hint_room, "look for a write in a loop that never ends");
         break;
     case CHILD_OUTPUT:
         snprintf(words, room, "the program printed more than %zu MiB and was stopped", l.output >> 20);

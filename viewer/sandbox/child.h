@@ -12,7 +12,8 @@
 
 typedef struct child_limits {
     double seconds; /* of wall time; default 10 */
-    size_t memory;  /* bytes of private memory, all descendants together; default 2 GiB */
+    size_t memory;  /* bytes of private and of shared memory, all descendants together; default 2 GiB */
+    size_t disk;    /* bytes written to disks, all descendants together; default 2 GiB */
     size_t output;  /* bytes printed; default 64 MiB, of which the first 1 MiB is kept */
     int processes;  /* descendants alive at once; default 64 */
     size_t file;    /* bytes of each file that it writes; default 1 GiB: a log of a run has 0.9 GB */
@@ -40,6 +41,7 @@ typedef enum child_end {
     CHILD_SIGNALLED,        /* code is the signal */
     CHILD_TIME,             /* exceeded limits.seconds */
     CHILD_MEMORY,           /* exceeded limits.memory */
+    CHILD_DISK,             /* exceeded limits.disk */
     CHILD_OUTPUT,           /* exceeded limits.output */
     CHILD_FORKS,            /* exceeded limits.processes */
     CHILD_STOPPED,          /* cancelled through stop_fd */

@@ -85,10 +85,11 @@ void isolation_enter(const child_options *o)
 {
     char options[64];
     add_number(add_text(options, "mode=1777,size="), o->limits.memory);
-    unshare(CLONE_NEWIPC);
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return;
+    if (unshare(CLONE_NEWIPC | CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return;
     mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
     mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options);
+    add_number(options, o->limits.memory / (size_t)sysconf(_SC_PAGESIZE));
+    write_file("/proc/sys/kernel/shmall", options); /* of this namespace alone */
 }
 
 /* ---- without them -------------------------------------------------------------------------------------------- */

@@ -8,6 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -118,19 +121,90 @@ void process_memory(pid_t pid, size_t page, size_t *used, size_t *mapped)
     *mapped = (size_t)field[5] * page;
 }
 
+/* The number after this word in a file of a process in /proc; 0: there is none. */
+static size_t field_of(pid_t pid, const char *file, const char *word)
+{
+    char path[64], text[4096];
+    proc_path(path, pid, file);
+    const char *at = read_small(path, text, sizeof text) > 0 ? strstr(text, word) : NULL;
+    return at ? strtoull(at + strlen(word), NULL, 10) : 0;
+}
+
+size_t process_written(pid_t pid) { return field_of(pid, "io", "\nwrite_bytes:"); }
+
+/* ---- shared memory -------------------------------------------------------------------------------------------- */
+
+enum { SEEN_FILES = 1024 };
+static struct seen_file {
+    dev_t device;
+    ino_t inode;
+} seen[SEEN_FILES];
+
+/* Where the table is full, a file may count twice. */
+static bool is_first(int *count, const struct stat *st)
+{
+    for (int i = 0; i < *count; i++)
+        if (seen[i].device == st->st_dev && seen[i].inode == st->st_ino) return false;
+    if (*count < SEEN_FILES) seen[(*count)++] = (struct seen_file){st->st_dev, st->st_ino};
+    return true;
+}
+
+/* Bytes in the files of memory that a process has open: of memfd_create, /dev/shm, a /tmp in memory. */
+static size_t open_memory(pid_t pid, int *files)
+{
+    char path[64], one[96], buffer[4096];
+    size_t bytes = 0;
+    proc_path(path, pid, "fd/");
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (long got; fd >= 0 && (got = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
+        for (long at = 0; at < got;) {
+            const entry *e = (const entry *)(const void *)(buffer + at);
+            struct stat st;
+            struct statfs disk;
+            at += e->size;
+            strcpy(stpcpy(one, path), e->name);
+            bool is_memory = stat(one, &st) == 0 && S_ISREG(st.st_mode) && statfs(one, &disk) == 0 &&
+                             (disk.f_type == TMPFS_MAGIC || disk.f_type == HUGETLBFS_MAGIC);
+            if (is_memory && is_first(files, &st)) bytes += (size_t)st.st_blocks * 512;
+        }
+    }
+    if (fd >= 0) close(fd);
+    return bytes;
+}
+
 static process all_processes[MAX_PROCESSES]; /* static: the supervisor is single-threaded */
 
-process_tree process_tree_of(pid_t root, pid_t but, size_t page)
+/* Of what several have mapped each counts its part, where that decides. */
+static size_t mapped_memory(int n, pid_t but, size_t limit)
 {
-    process_tree f = {0, 0};
-    int n = mark(all_processes, root);
+    static const char *const files[] = {"status", "smaps_rollup"}, *const words[] = {"\nRssShmem:", "\nPss_Shmem:"};
+    size_t bytes = 0;
+    for (int exact = 0; exact < 2 && (!exact || bytes > limit); exact++) {
+        bytes = 0;
+        for (int i = 0; i < n; i++)
+            if (all_processes[i].related && all_processes[i].pid != but)
+                bytes += field_of(all_processes[i].pid, files[exact], words[exact]) << 10;
+    }
+    return bytes;
+}
+
+process_tree process_tree_of(pid_t root, pid_t but, size_t page, size_t limit)
+{
+    process_tree f = {.written = process_written(root)};
+    size_t opened = 0;
+    int n = mark(all_processes, root), files = 0;
     for (int i = 0; i < n; i++) {
-        if (!all_processes[i].related || all_processes[i].pid == but) continue;
+        const pid_t pid = all_processes[i].pid;
+        if (!all_processes[i].related || pid == but) continue;
         size_t used, mapped;
-        process_memory(all_processes[i].pid, page, &used, &mapped);
+        process_memory(pid, page, &used, &mapped);
         f.count++;
         f.memory += used;
+        f.written += process_written(pid);
+        opened += open_memory(pid, &files);
     }
+    size_t mapped = mapped_memory(n, but, limit);
+    f.memory += mapped > opened ? mapped : opened;
     return f;
 }
 

@@ -180,9 +180,11 @@ static bool too_large(watch *w, child_end *end)
     *end = CHILD_MEMORY;
     if (used > l->memory || mapped > l->memory) return true;
     if (now() - w->counted < 0.25 && system_processes() < w->system_at_start + 16) return false;
-    process_tree all = process_tree_of(getpid(), w->keeper, w->page);
+    process_tree all = process_tree_of(getpid(), w->keeper, w->page, l->memory);
     w->counted = now();
     if (all.memory > l->memory) return true;
+    *end = CHILD_DISK;
+    if (all.written > l->disk) return true;
     *end = CHILD_FORKS;
     return all.count > l->processes;
 }
@@ -242,6 +244,7 @@ static void supervise(watch *w)
     f->end = signalled ? CHILD_SIGNALLED : CHILD_EXITED;
     f->code = signalled ? WTERMSIG(status) : WEXITSTATUS(status);
     if (signalled && f->code == SIGXCPU) f->end = CHILD_TIME;
+    if (process_written(getpid()) > w->options->limits.disk) f->end = CHILD_DISK; /* since the last count */
     if (!f->no_start) return;
     f->end = CHILD_START_FAILED;
     f->code = f->no_start;

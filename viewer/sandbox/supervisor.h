@@ -25,12 +25,17 @@ typedef struct child_report {
  * exits. */
 _Noreturn void supervisor_main(const child_options *o, char *const *envp, child_report *f, int control, int alive);
 
-/* Descendants of a process, but one (process_tree.c): their number, and the bytes of private memory they use. */
+/* Descendants of a process, but one (process_tree.c): how many; the bytes of memory that they use, private and shared;
+ * and those that they, the process and whom it has waited for have written to disks. Of shared memory counts what they
+ * have mapped or what is in the files of it that they have open, whichever is more: most is both. limit: what they may
+ * use. */
 typedef struct process_tree {
     int count;
-    size_t memory;
+    size_t memory, written;
 } process_tree;
-process_tree process_tree_of(pid_t root, pid_t but, size_t page);
+process_tree process_tree_of(pid_t root, pid_t but, size_t page, size_t limit);
+/* Bytes that a process, and whom it has waited for, have written to disks. */
+size_t process_written(pid_t pid);
 /* Sends a signal to every descendant; returns how many received it. page: bytes of a memory page. */
 int process_tree_signal(pid_t root, int signal);
 /* Bytes of resident private memory, and of mapped data: the limits apply to both. */
