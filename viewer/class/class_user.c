@@ -9,14 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "hidden.h"
 #include "memory.h"
 
-/* For transient users, by systemd's rules: no account gets one of these. */
-enum { FIRST_ID = 61184, LAST_ID = 65519, BLOCKS = (LAST_ID - FIRST_ID + 1) / MOST_JOBS };
+/* Above what SSSD gives to accounts of a domain, and below the sign. Where they do not exist, as in most containers,
+ * those for transient users by systemd's rules: no account gets one of these. */
+static const class_users ranges[] = {{2001000000, 146000000, 0}, {61184, 65520 - 61184, 0}};
 
 /* In a container's namespace an id may not exist. */
 static bool can_become(unsigned id)
@@ -27,26 +29,24 @@ static bool can_become(unsigned id)
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static bool is_free(unsigned first)
-{
-    for (unsigned id = first; id < first + MOST_JOBS; id++)
-        if (getpwuid(id)) return false;
-    return can_become(first) && can_become(first + MOST_JOBS - 1);
-}
-
 class_users class_users_find(void)
 {
-    if (geteuid() != 0) return (class_users){0, false};
-    unsigned mine = (unsigned)getpid() % BLOCKS; /* two classes that are graded at once have different ones */
-    for (unsigned i = 0; i < BLOCKS; i++) {
-        unsigned first = FIRST_ID + (mine + i) % BLOCKS * MOST_JOBS;
-        if (is_free(first)) return (class_users){first, true};
+    unsigned chance = (unsigned)getpid();
+    if (geteuid() != 0) return (class_users){0};
+    if (getrandom(&chance, sizeof chance, 0) != sizeof chance) chance = (unsigned)getpid();
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        class_users u = ranges[i];
+        u.start = chance % u.count; /* two classes that are graded at once have different ones */
+        if (can_become(u.first) && can_become(u.first + u.count - 1)) return u;
     }
     const struct passwd *nobody = getpwnam("nobody");
-    return (class_users){nobody ? nobody->pw_uid : 0, false};
+    return (class_users){nobody ? nobody->pw_uid : 0, 1, 0};
 }
 
-unsigned class_user(const class_users *u, int job) { return u->apart ? u->first + (unsigned)job : u->first; }
+unsigned class_user(const class_users *u, int number)
+{
+    return u->first ? u->first + (u->start + (unsigned)number) % u->count : 0;
+}
 
 /* As the user that this process has become. Absolute: they do not start in the caller's folder. */
 static class_access access_here(char *const *files, int count)
@@ -63,10 +63,11 @@ static class_access access_here(char *const *files, int count)
     return most;
 }
 
+/* One of them stands for all. */
 static bool turn_into(const class_users *u)
 {
-    return setgroups(0, NULL) == 0 && setresgid(u->first, u->first, u->first) == 0 &&
-           setresuid(u->first, u->first, u->first) == 0;
+    const unsigned id = class_user(u, 0);
+    return setgroups(0, NULL) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
 }
 
 /* The status with which a process ended; -1: a signal ended it, or there is none. */

@@ -6,17 +6,15 @@
 
 #include "paths.h"
 
-enum { MOST_JOBS = 64 }; /* submissions at once */
-
 typedef struct class_users {
-    unsigned first; /* the id of the first; 0: submissions run as the caller */
-    bool apart;     /* each of MOST_JOBS jobs has an id of its own, from the first on; else they share it */
+    unsigned first, count; /* the ids; first: 0: submissions run as the caller; count: 1: they share it */
+    unsigned start;        /* where in them this class begins, by chance */
 } class_users;
 
 /* If this is root: ids that no account has, else that of "nobody". */
 class_users class_users_find(void);
-/* The id for one of the jobs that run at once, from 0 on; 0: the caller's. */
-unsigned class_user(const class_users *u, int job);
+/* The id of the submission with this number in the class, which no other has; 0: the caller's. */
+unsigned class_user(const class_users *u, int number);
 
 typedef enum class_access { CLASS_CLOSED, CLASS_READABLE, CLASS_WRITABLE } class_access;
 

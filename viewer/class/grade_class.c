@@ -93,7 +93,7 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     bool ok = text && folder_make(h->my) && folder_make(h->made) && folder_make(temporary) &&
               file_write(file, text, size) && chmod(file, 0644) == 0;
     free(text);
-    unsigned user = class_user(&o->users, o->job);
+    unsigned user = class_user(&o->users, o->number);
     if (ok && user)
         ok = chmod(folder, 0711) == 0 && give_to(user, h->my) && give_to(user, h->made) && give_to(user, temporary);
     return ok;
@@ -136,7 +136,7 @@ bool submission_run(const class_options *o, const submission *s, outcome *out, c
                        .limits = {.seconds = o->seconds},
                        .temporary = temporary,
                        .hidden = o->hidden,
-                       .as_user = class_user(&o->users, o->job),
+                       .as_user = class_user(&o->users, o->number),
                        .stop_fd = -1};
     snprintf(folder, sizeof folder, "%.2900s/%d", o->scratch, o->job);
     snprintf(temporary, sizeof temporary, "%.2900s/tmp", folder);
@@ -194,11 +194,11 @@ static bool grade_one(const class_options *o, const submission *s, fy_text *rows
 /* ---- the workers --------------------------------------------------------------------------------------------- */
 
 typedef struct work {
-    atomic_int next;   /* of the submissions that are left */
-    int doing[64];     /* by worker: the one in hand, from 1; 0: none */
-    atomic_int broken; /* errno of a failed write */
-    atomic_int undone; /* submissions that the machine could not grade */
-    char why[1200];    /* the first of them, and the reason */
+    atomic_int next;      /* of the submissions that are left */
+    int doing[MOST_JOBS]; /* by worker: the one in hand, from 1; 0: none */
+    atomic_int broken;    /* errno of a failed write */
+    atomic_int undone;    /* submissions that the machine could not grade */
+    char why[1200];       /* the first of them, and the reason */
 } work;
 
 static bool append(int fd, const fy_text *rows)
@@ -224,6 +224,7 @@ static _Noreturn void work_on(const class_options *o, const submissions *all, co
         fy_text rows = {0};
         char err[1200];
         const submission *s = &all->list[left[i]];
+        mine.number = left[i];
         w->doing[me] = left[i] + 1;
         bool noted = class_lock_note(o->lock, s, true), graded = noted && grade_one(&mine, s, &rows, err, sizeof err);
         if (rows.lost) memory_fail("the rows of a class");
@@ -366,10 +367,10 @@ void class_protections(const class_options *o, char *out, size_t room)
     child_limits l = child_default_limits();
     double seconds = o->seconds > 0 ? o->seconds : l.seconds;
     const char *user =
-        !o->users.first  ? "as you: only root can run them as other users, so it can read and change what you can, "
-                           "solutions and others' files too"
-        : o->users.apart ? "as a user of its own, who cannot gain rights or reach the run of another submission"
-                         : "as another user (nobody), who cannot gain rights; those that run at once share it";
+        !o->users.first      ? "as you: only root can run them as other users, so it can read and change what you can, "
+                               "solutions and others' files too"
+        : o->users.count > 1 ? "as a user of its own, who cannot gain rights or reach the run of another submission"
+                             : "as another user (nobody), who cannot gain rights; those that run at once share it";
     const char *network = o->users.first && child_can_unplug() ? "without network" : "with network";
     snprintf(out, room, "each program has %g s, %zu MiB, %d processes; it runs %s, %s", seconds, l.memory >> 20,
              l.processes, user, network);

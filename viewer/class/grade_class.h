@@ -8,6 +8,8 @@
 #include "run.h"
 #include "submissions.h"
 
+enum { MOST_JOBS = 64 }; /* submissions at once */
+
 typedef struct class_options {
     const home *home;
     points_table *points;
@@ -17,6 +19,7 @@ typedef struct class_options {
     class_users users;
     const char *const *hidden; /* folders that submissions do not see; NULL: none */
     int job;                   /* which of those at once this is, from 0 on */
+    int number;                /* of the submission, from 0 on */
     const char *csv;           /* where rows are appended as they come */
     int lock;                  /* class_lock's: where is noted which are begun */
     const char *scratch;       /* folder in which submissions are built */
