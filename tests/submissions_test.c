@@ -298,6 +298,44 @@ static void odd_names_are_graded_once_and_told_apart(void **state)
     free(rows);
 }
 
+static bool has_namespaces(void)
+{
+    int status = -1, flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
+    pid_t pid = fork();
+    if (pid == 0) _exit(unshare(geteuid() ? flags | CLONE_NEWUSER : flags) != 0);
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* One student's program leaves files; the next one's looks for them, and both can write. */
+static void what_a_submission_leaves_is_gone_after_it(void **state)
+{
+    (void)state;
+    if (!has_namespaces()) skip();
+    new_class("leaving");
+    char text[2048], out[PATH_ROOM + 64], path[PATH_ROOM];
+    const char *mark = strrchr(learner_folder, '/') + 1;
+    snprintf(text, sizeof text,
+             "#include <fcntl.h>\n#include <unistd.h>\nint main(void)\n{\n"
+             "    const char *const paths[] = {\"/tmp/left-%s\", \"/dev/shm/left-%s\", \"/var/tmp/left-%s\"};\n"
+             "    for (int i = 0; i < 3; i++)\n        if (access(paths[i], F_OK) == 0) return 6 + i;\n"
+             "    for (int i = 0; i < 3; i++)\n        if (creat(paths[i], 0666) < 0) return 10 + i;\n"
+             "    return 5;\n}\n",
+             mark, mark, mark);
+    for (char name[] = "a"; *name < 'c'; ++*name) hand_in(name, ONE, text);
+    hand_in("c", "19-checkpoint", "solution.c"); /* whose file is in /tmp */
+    snprintf(out, sizeof out, "--csv %s/leaving.csv --jobs 1", learner_folder);
+    expect(out, 0, "3 students, 6 submissions graded, 1 passed");
+    char *rows = table("leaving.csv");
+    assert_non_null(strstr(rows, "\na," ONE ",ran,0,,0,the program ended with exit status 5"));
+    assert_non_null(strstr(rows, "\nb," ONE ",ran,0,,0,the program ended with exit status 5"));
+    free(rows);
+    static const char *const folders[] = {"/tmp", "/dev/shm", "/var/tmp"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/left-%s", folders[i], mark);
+        assert_int_not_equal(access(path, F_OK), 0);
+    }
+}
+
 /* What a spreadsheet would compute; each is in the table as text, and comes back as it was. */
 static void formulas_in_a_table_are_text(void **state)
 {
@@ -377,6 +415,7 @@ int main(void)
         cmocka_unit_test(a_ferry_that_others_cannot_enter_grades_them),
         cmocka_unit_test(a_place_that_others_cannot_enter_is_refused_by_name),
         cmocka_unit_test(odd_names_are_graded_once_and_told_apart),
+        cmocka_unit_test(what_a_submission_leaves_is_gone_after_it),
         cmocka_unit_test(formulas_in_a_table_are_text),
         cmocka_unit_test(what_is_not_graded_is_named),
     };

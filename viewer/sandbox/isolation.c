@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -81,13 +82,40 @@ pid_t isolation_begin(const child_options *o, int output)
     return keeper;
 }
 
+/* The folder is below one that was covered: puts it back. */
+static void uncover(const char *folder, int fd)
+{
+    char path[4096], source[64];
+    if (fd < 0 || access(folder, F_OK) == 0 || strlen(folder) >= sizeof path) return;
+    strcpy(path, folder);
+    for (char *p = path + 1; (p = strchr(p, '/')); *p++ = '/') {
+        *p = '\0';
+        mkdir(path, 0755);
+    }
+    mkdir(path, 0755);
+    add_number(add_text(source, "/proc/self/fd/"), (unsigned)fd);
+    mount(source, folder, NULL, MS_BIND | MS_REC, NULL);
+}
+
+/* A submission's folders for temporary files are one of its own, in memory, for as long as it runs. */
+static void cover_temporary(const char *folder)
+{
+    int fd = open(folder, O_PATH | O_CLOEXEC);
+    mount("/dev/shm", "/tmp", NULL, MS_BIND, NULL);
+    mount("/dev/shm", "/var/tmp", NULL, MS_BIND, NULL);
+    uncover(folder, fd);
+    close(fd);
+}
+
 void isolation_enter(const child_options *o)
 {
     char options[64];
     add_number(add_text(options, "mode=1777,size="), o->limits.memory);
     if (unshare(CLONE_NEWIPC | CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return;
     mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
-    mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options);
+    bool has_memory = mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
+    bool is_submission = o->temporary && o->folder && o->log_fd >= 0; /* not the compiler */
+    if (has_memory && is_submission) cover_temporary(o->folder);
     add_number(options, o->limits.memory / (size_t)sysconf(_SC_PAGESIZE));
     write_file("/proc/sys/kernel/shmall", options); /* of this namespace alone */
 }

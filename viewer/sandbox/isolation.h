@@ -11,7 +11,8 @@
 /* In the supervisor: from now on its children are in a namespace of processes. The first is the keeper: with it all
  * others end, and it ends with the supervisor, which alone reads `output`. 0: there are no namespaces here. */
 pid_t isolation_begin(const child_options *o, int output);
-/* In such a child, before it becomes another user: /proc and /dev/shm of its own, and what shmget makes. */
+/* In such a child, before it becomes another user: /proc and /dev/shm of its own, and what shmget makes; a program that
+ * has a folder for temporary files also gets a /tmp and a /var/tmp, so that nothing in them stays. */
 void isolation_enter(const child_options *o);
 /* Without namespaces, from Linux 6.12 on: neither it nor what it starts can signal others. */
 void isolation_scope_signals(void);
