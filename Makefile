@@ -335,10 +335,10 @@ $(B)/bench/%: tests/bench/%.c $(B)/tests/bench/bench.o $(B)/libferry.a
 
 # What goes to a machine with a card (tests/gpu/README.md): one program of many names, its library with code for many
 # cards, and what they need.
-CASES = $(patsubst lessons/%.c,%,$(wildcard lessons/*/solution.c lessons/0[1-3]-*/wrong_*.c)) ops streams
+CASES = $(patsubst lessons/%.c,%,$(wildcard lessons/*/solution.c lessons/0[1-3]-*/wrong_*.c)) ops streams speed
 MAIN_OF = case_$(subst -,_,$(subst /,_,$1))
 CASE_OBJECTS = $(patsubst %,$(B)/cases/%.o,$(CASES) oracle) $(filter-out %/oracle.o,$(ORACLE))
-CARRIED_LIBRARY ?= $(if $(NVCC),$(B)/every/libferry-cuda.so)
+CARRIED ?= $(if $(NVCC),$(addprefix $(B)/every/,libferry-cuda.so measure))
 MAKE_CASE = mkdir -p $(@D) && echo '  cc   $<' && \
   $(CC) $(CFLAGS) $(INSIDE) -c $< -o $@ && objcopy --redefine-sym main=$(call MAIN_OF,$*) $@
 $(B)/cases/%.o: private CFLAGS += -Wno-unused-variable
@@ -348,12 +348,54 @@ $(B)/cases/%.o: tests/gpu/%.c
 	$(MAKE_CASE)
 $(B)/cases/oracle.o: $(B)/tests/oracle.o
 	mkdir -p $(@D) && objcopy --redefine-sym main=case_oracle $< $@
-$(B)/cases/check: tests/gpu/check.c $(CASE_OBJECTS) $(B)/libferry.a
+$(B)/cases/check: tests/gpu/check.c $(CASE_OBJECTS) $(B)/libferry.a tests/standin/program.list
 	echo '  cc   $<'
 	$(CC) $(CFLAGS) -DCASES='$(foreach c,$(CASES),CASE("$c", $(call MAIN_OF,$c)))' $(INSIDE) $< $(CASE_OBJECTS) \
-	  -s -L$(B) -Wl,-rpath,'$$ORIGIN/../lib' -lferry -lcjson $(CORE_LIBS) -o $@
+	  -s -L$(B) -Wl,-rpath,'$$ORIGIN/../lib' -Wl,--dynamic-list=tests/standin/program.list -lferry -lcjson $(CORE_LIBS) -o $@
+$(B)/every/measure: $(B)/every/measure_kernels.nv.o $(B)/every/measure.o
+$(B)/every/measure_kernels.nv.o: tests/gpu/measure_kernels.cu
+	mkdir -p $(@D) && echo '  nvcc $< (for every card)'
+	$(NV) $(EVERY_CARD) -MMD -MP -c $< -o $@
+$(B)/every/measure.o: tests/gpu/measure.c
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(CFLAGS) $(CUDA_INCLUDE) -c $< -o $@
+$(B)/every/measure:
+	echo '  ld   $@'
+	$(CC) -s $^ $(CUDA_LIBS) -lm -lpthread -o $@
+
+# The same without a card: the real card's back end on a runtime that needs none (tests/standin). Its kernels are those
+# of the program that loads it; those in fused/ are its own, with multiply-adds fused as nvcc does.
+STANDIN = $(patsubst %,$(B)/standin/%.o,cuda cuda_entry standin kernels)
+FUSED = $(patsubst kernels/%,$(B)/standin/fused/%.o,$(wildcard kernels/*.cu kernels/*.cc)) $(B)/standin/thread_pool.o
+ON_STANDIN = $(CFLAGS) -fPIC -fvisibility=hidden -DFERRY_INSIDE $(INSIDE) -Itests/standin -Itests/fake_cuda -Itests/gpu
+$(B)/standin/%.o: lib/devices/%.c
+	mkdir -p $(@D) && echo '  cc   $< (for the stand-in)'
+	$(CC) $(ON_STANDIN) -include fake_cuda.h -c $< -o $@
+$(B)/standin/%.o: lib/base/%.c
+	mkdir -p $(@D) && echo '  cc   $< (for the stand-in)'
+	$(CC) $(ON_STANDIN) -c $< -o $@
+$(B)/standin/%.o: tests/standin/%.c
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(ON_STANDIN) -c $< -o $@
+$(B)/standin/%.o: tests/gpu/%.c
+	mkdir -p $(@D) && echo '  cc   $< (for the stand-in)'
+	$(CC) $(ON_STANDIN) -include fake_cuda.h -c $< -o $@
+$(B)/standin/fused/%.o: kernels/%
+	mkdir -p $(@D) && echo '  c++  $< (multiply-adds fused)'
+	$(CXX) $(CXXFLAGS) -O1 -g0 -DFERRY_INSIDE -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fno-math-errno -mfma -ffp-contract=fast $(INSIDE) -x c++ -c $< -o $@
+$(B)/standin/libferry-cuda.so: $(STANDIN)
+$(B)/standin/fused/libferry-cuda.so: $(STANDIN) $(FUSED)
+$(B)/standin/libferry-cuda.so $(B)/standin/fused/libferry-cuda.so:
+	echo '  ld   $@'
+	$(CC) -shared $^ -lm -lpthread -o $@
+gpu-rehearsal: $(B)/cases/check $(B)/standin/libferry-cuda.so $(B)/standin/measure ## rehearse what that folder does, without a card
+	tests/gpu/pack $(B)/rehearsal $^
+	SPEED_SIZE=12 MEASURE_SIZE=24 $(B)/rehearsal/run
+$(B)/standin/measure: $(patsubst %,$(B)/standin/%.o,measure measure_kernels standin)
+	echo '  ld   $@'
+	$(CC) $^ -lpthread -ldl -o $@
 real-compiles: $(if $(NVCC),$(patsubst kernels/%.cu,$(B)/compiled/%.ptx,$(wildcard kernels/*.cu)) $(patsubst %,$(B)/cuda/%,$(filter-out %.nv.o,$(REAL_PARTS))))
-gpu-check: $(B)/cases/check $(CARRIED_LIBRARY) ## build a folder that compares a real card with the simulated one
+gpu-check: $(B)/cases/check $(CARRIED) ## build a folder that compares a real card with the simulated one, and measures it
 	tests/gpu/pack $(B)/gpu $^
 
 tests: all $(TESTS) $(B)/tests/oracle $(B)/tests/allocator $(SOLVED) $(SHOWN) # what tests/run runs
@@ -461,7 +503,7 @@ help: ## print this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 .PHONY: all tests prove-lessons run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-page bench-peers golden docs deps \
-  fmt install gradescope uninstall for-racecheck core-libs clean help fmt-check gpu-check kernel-races real-compiles
+  fmt install gradescope uninstall for-racecheck core-libs clean help fmt-check gpu-check gpu-rehearsal kernel-races real-compiles
 .PRECIOUS: $(B)/%.o $(B)/%.S # kept, though a rule makes them on the way; .SECONDARY would hide that a header is gone
 # What an older build depended on may have moved since: it is then out of date, and not an error (-MP says so of headers).
 viewer/%.c tests/%.c: ;

@@ -1,11 +1,12 @@
 /* Two streams, page-locked memory, events and a data race: the log must be the same on a real card as on the simulated
  * one, and so must what is printed. What may differ, how much a copy and kernels overlap, goes to stderr. Part of
- * `make gpu-check`. */
+ * `make gpu-check`. STREAMS_SIDE: rows of what is multiplied, 256 unless set. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <ferry.h>
 
-enum { N = 256, ROWS = 512, ROUNDS = 8 };
+enum { ROWS = 512, ROUNDS = 8 };
 
 /* Values go up, are used and come home, each step in a stream of its own and ordered by events. */
 static void pipeline(fy_stream *up, fy_stream *compute)
@@ -73,11 +74,13 @@ static double both(fy_stream *up, fy_stream *compute, fy_tensor *host, fy_tensor
 
 int main(void)
 {
+    const char *asked = getenv("STREAMS_SIDE");
+    int side = asked ? atoi(asked) : 256;
     fy_stream *up = fy_cuda_stream(), *compute = fy_cuda_stream();
     pipeline(up, compute);
     data_races(up, compute);
-    fy_tensor *host = fy_pin_memory(fy_ones((ROWS, N))), *x = fy_zeros((ROWS, N), .device = "cuda");
-    fy_tensor *a = fy_ones((N, N), .device = "cuda");
+    fy_tensor *host = fy_pin_memory(fy_ones((ROWS, side))), *x = fy_zeros((ROWS, side), .device = "cuda");
+    fy_tensor *a = fy_ones((side, side), .device = "cuda");
     both(up, compute, host, x, a, true, true); /* the first time is never the usual one */
     double copies = both(up, compute, host, x, a, true, false), products = both(up, compute, host, x, a, false, true);
     double together = both(up, compute, host, x, a, true, true), in_turn = both(up, up, host, x, a, true, true);
