@@ -125,6 +125,24 @@ static void the_card_reports_its_name_capacity_and_peers(void **state)
     assert_int_equal(fake_card1.peers, 1 << 1);
 }
 
+/* On a stream that is busy for sure: on one that is not, the distance would be the launch's. */
+static void the_distance_of_marks_is_measured_at_the_first_use(void **state)
+{
+    (void)state;
+    fake_reset(1);
+    fake_log_is_on = true;
+    fake.memory = (size_t)1 << 30, fake.empty = 0.003;
+    for (int busy = 1; busy >= 0; busy--) {
+        fake.work = busy;
+        assert_null(open_error(&fake_card0, 1));
+        release_block(&fake_card0, alloc_block(&fake_card0, 4));
+        assert_int_equal(fake_card0.marks, busy ? 3000 : 0);
+        fy_backend_cuda.close(&fake_card0);
+        assert_int_equal(fake.events + fake.blocks + fake.streams, 0);
+    }
+    fake_log_is_on = false;
+}
+
 /* ---- memory ---- */
 
 static void numbers_are_copied_added_and_copied_back(void **state)
@@ -360,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_card_older_than_the_build_is_refused_in_words),
         cmocka_unit_test(a_card_of_no_multiprocessors_is_refused_in_words),
         cmocka_unit_test(a_second_card_is_left_alone_until_it_is_used),
+        cmocka_unit_test(the_distance_of_marks_is_measured_at_the_first_use),
         WITH_CARDS(the_card_reports_its_name_capacity_and_peers),
         WITH_CARDS(numbers_are_copied_added_and_copied_back),
         WITH_CARDS(fill_bytes_are_written_where_that_is_cheap),

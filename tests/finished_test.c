@@ -111,6 +111,23 @@ static void a_later_call_reports_what_has_ended_by_then(void **state)
     assert_true(wait_for_card(&fake_card0));
 }
 
+/* What the launch took is between its marks then, and only then. */
+static void where_the_stream_was_idle_the_launch_is_told(void **state)
+{
+    (void)state;
+    since();
+    fake.launching = 0.005, fake_card0.marks = 3000;
+    issue(&fake_card0, 1, 1);
+    issue(&fake_card0, 1, 1);
+    assert_true(wait_for_card(&fake_card0));
+    const cJSON *idle = event_of("complete", 0), *busy = event_of("complete", 1);
+    assert_int_equal(number_of(idle, "launch"), 5000);
+    assert_int_equal(number_of(idle, "marks"), 3000);
+    assert_true(fabs(number_of(idle, "end") - number_of(idle, "start") - 1005000) < 1000);
+    assert_null(cJSON_GetObjectItem(busy, "launch"));
+    assert_null(cJSON_GetObjectItem(busy, "marks"));
+}
+
 static void a_copy_is_reported_with_its_time_on_the_bus(void **state)
 {
     char a[4], b[4];
@@ -172,6 +189,7 @@ int main(void)
         WITH_CARDS(a_logged_op_makes_four_calls_besides_its_launch),
         WITH_CARDS(completions_are_reported_in_the_order_in_which_they_ended),
         WITH_CARDS(a_later_call_reports_what_has_ended_by_then),
+        WITH_CARDS(where_the_stream_was_idle_the_launch_is_told),
         WITH_CARDS(a_copy_is_reported_with_its_time_on_the_bus),
         WITH_CARDS(cards_are_reported_separately),
         WITH_CARDS(the_work_of_a_broken_card_does_not_end),

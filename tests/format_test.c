@@ -92,8 +92,10 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .id = 10, .name = TEXT("add"), .device = 2, .stream = 0, .in = USES({1, 1, 1}, {2, 3, 0}), \
       .out = USES({4, 4, 1}), .dtype = FY_WORD_int64, .flops = 12, .bytes = 144, .kernel = TEXT("add_i64"), \
       .grid = {1, 1, 1}, .block = {256, 1, 1}, .blas = TEXT("sgemm"), .held = 5000, .inplace = 1) \
-    G(complete, "\"id\":10,\"start\":100,\"end\":250,\"engine\":\"compute\",\"wire\":1,\"staging\":2,\"overhead\":3", \
-      .id = 10, .start = 100, .end = 250, .engine = FY_WORD_compute, .wire = 1, .staging = 2, .overhead = 3) \
+    G(complete, "\"id\":10,\"start\":100,\"end\":250,\"engine\":\"compute\",\"wire\":1,\"staging\":2,\"overhead\":3," \
+      "\"launch\":4,\"marks\":5", \
+      .id = 10, .start = 100, .end = 250, .engine = FY_WORD_compute, .wire = 1, .staging = 2, .overhead = 3, \
+      .launch = 4, .marks = 5) \
     G(sync, "\"scope\":\"stream\",\"device\":\"cuda:0\",\"stream\":0,\"why\":\"item\",\"cause\":6,\"held\":70", \
       .scope = FY_WORD_stream, .device = 1, .stream = 0, .why = FY_WORD_item, .cause = 7, .held = 70) \
     G(event_record, "\"event\":3,\"device\":\"cuda:0\",\"stream\":1,\"when\":700", \

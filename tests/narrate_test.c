@@ -102,6 +102,44 @@ static void a_run_is_narrated_line_by_line(void **state)
     close(fd);
 }
 
+static void launched(int64_t launch, int64_t marks)
+{
+    static uint32_t id;
+    FY_EMIT(&at, op, .id = ++id, .name = fy_ref_str("relu_"), .device = 1, .in = LIST(fy_use, {1, 1, 1}),
+            .out = LIST(fy_use, {1, 1, 2}), .inplace = 1);
+    FY_EMIT(&at, complete, .id = id, .start = 1000, .end = 8400, .engine = FY_WORD_compute, .launch = launch,
+            .marks = marks);
+}
+
+/* Between its two marks is then its launch, too; a busy stream's times are its work's. */
+static void an_idle_streams_time_is_told_as_two_bounds(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0);
+    make(1, "x", 1);
+    launched(FY_ABSENT, FY_ABSENT);
+    launched(2300, 3000);
+    launched(4400, 3000);
+    launched(2300, FY_ABSENT);
+    fy_log *log = log_to_read(fd);
+    fy_narrator *narrator = fy_narrator_of(log);
+    fy_text narration = {0};
+    fy_narrate(narrator, &narration);
+    fy_narrator_free(narrator);
+    const char *left = narration.data;
+    for (int i = 0; i < 4; i++) {
+        static const char *const told[] = {"takes 7.4 us (", "takes between 2.1 us and 7.4 us (",
+                                           "takes at most 7.4 us (", "takes at most 7.4 us ("};
+        left = strstr(left, "takes ");
+        assert_non_null(left);
+        assert_memory_equal(left, told[i], strlen(told[i]));
+        left++;
+    }
+    free(narration.data);
+    fy_log_close(log);
+    close(fd);
+}
+
 static void emit_segments(void)
 {
     FY_EMIT(&at, segment, .device = 1, .mem = FY_WORD_device, .bytes = 2 << 20, .stream = 0, .held = 100000);
@@ -238,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_narrated_line_by_line),
+        cmocka_unit_test(an_idle_streams_time_is_told_as_two_bounds),
         cmocka_unit_test(the_first_use_of_a_card_says_its_price),
         cmocka_unit_test(streams_and_events_are_narrated_in_a_line_each),
         cmocka_unit_test(the_narration_is_the_same_event_by_event),

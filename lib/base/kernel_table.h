@@ -18,6 +18,7 @@ const fy_kernel *fy_cuda_kernel(int op); /* compiled by nvcc; only in libferry-c
 typedef struct fy_cuda_built {
     const void *any;
     int oldest;
+    void (*nothing)(void); /* launches a kernel that does nothing, as fy_cuda_launching says; NULL: there is none */
 } fy_cuda_built;
 fy_cuda_built fy_cuda_kernels(void);
 

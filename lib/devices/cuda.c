@@ -83,6 +83,62 @@ static bool has_kernels(fy_dev *d)
     return false;
 }
 
+/* ---- what marks add ---- */
+
+enum { TRIES = 15, FILLS = 16, FILLED = 64 << 20 };
+
+static int by_size(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Queues fills, which take a while, and behind them marks with an empty kernel between each two. False: the card got to
+ * the first mark before all were queued, so that its stream was idle; or something failed. */
+static bool queue_marks(cudaStream_t s, cudaEvent_t *marks, char *room)
+{
+    fy_cuda_built built = fy_cuda_kernels();
+    bool ok = true;
+    for (int i = 0; ok && i < FILLS; i++) ok = cudaMemsetAsync(room, 0, FILLED, s) == cudaSuccess;
+    for (int i = 0; ok && i <= TRIES; i++) {
+        if (i > 0) built.nothing();
+        ok = cudaEventRecord(marks[i], s) == cudaSuccess;
+    }
+    bool busy = ok && cudaGetLastError() == cudaSuccess && cudaEventQuery(marks[0]) == cudaErrorNotReady;
+    return cudaStreamSynchronize(s) == cudaSuccess && busy;
+}
+
+/* ns between two marks around an empty kernel, where all is queued: the one in the middle. 0: not known. */
+static int64_t distance_of_marks(cudaStream_t s)
+{
+    cudaEvent_t marks[TRIES + 1] = {0};
+    float ms[TRIES] = {0};
+    void *room = NULL;
+    bool ok = cudaMalloc(&room, FILLED) == cudaSuccess;
+    for (int i = 0; ok && i <= TRIES; i++) ok = cudaEventCreate(&marks[i]) == cudaSuccess;
+    ok = ok && (queue_marks(s, marks, room) || queue_marks(s, marks, room)); /* the first loads the kernel */
+    for (int i = 0; ok && i < TRIES; i++) ok = cudaEventElapsedTime(&ms[i], marks[i], marks[i + 1]) == cudaSuccess;
+    for (int i = 0; i <= TRIES; i++)
+        if (marks[i]) cudaEventDestroy(marks[i]);
+    if (room) cudaFree(room);
+    qsort(ms, TRIES, sizeof *ms, by_size);
+    return ok ? (int64_t)((double)ms[TRIES / 2] * 1e6) : 0;
+}
+
+/* Only for a log, which is told the times between marks. What fails here is no fault: it will be told without. */
+static void measure_marks(fy_dev *d)
+{
+    cudaStream_t s = NULL;
+    if (!fy_log_is_on() || !fy_cuda_kernels().nothing) return;
+    if (cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) == cudaSuccess) {
+        fy_cuda_launching = (fy_cuda_launch_target){s, NULL};
+        d->marks = distance_of_marks(s);
+        cudaStreamDestroy(s);
+    }
+    cudaGetLastError();
+    fy_fault.text[0] = 0;
+}
+
 /* Makes the card the thread's current one. Its context, which costs time and memory on the card, is created at its
  * first use. */
 static bool enter(fy_dev *d)
@@ -95,6 +151,7 @@ static bool enter(fy_dev *d)
         if (!failed(d, cudaHostAlloc(&word, sizeof *c->blame, cudaHostAllocPortable), "cudaHostAlloc")) {
             *(uint32_t *)word = 0;
             c->blame = word;
+            measure_marks(d);
         }
     }
     bool ready = c->blame != NULL;
@@ -267,7 +324,7 @@ static bool cuda_done(fy_dev *d, const fy_point *p, int64_t *when)
 
 /* ---- work --------------------------------------------------------------------------------------- */
 
-static const fy_time unknown = {.start = -1, .end = -1};
+static const fy_time unknown = {.start = -1, .end = -1, .launched = -1};
 
 /* Marks before and after a piece of work, read by completion.c. */
 static bool mark_begin(fy_dev *d, fy_time *t, cudaStream_t s)
@@ -281,6 +338,18 @@ static bool mark_begin(fy_dev *d, fy_time *t, cudaStream_t s)
 static bool mark_end(fy_dev *d, fy_time *t, cudaStream_t s)
 {
     return !t->begun || (t->ended = record_mark(d, NULL, t->begun, s));
+}
+
+/* The clocks of host and card are known to agree within the anchor's blur. */
+static void note_launch(cuda *c, fy_time *t)
+{
+    const mark *m = t->begun;
+    if (!m) return;
+    int64_t now = fy_clock_now();
+    t->launch = now - m->recorded;
+    pthread_mutex_lock(&c->lock);
+    t->launched = now + c->anchor->blur;
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* For work that failed, or whose times are known. */
@@ -384,6 +453,7 @@ static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     k->launch(w);
     pthread_mutex_unlock(&c->lock);
     if (failed(d, cudaGetLastError(), w->kernel ? w->kernel : "a launch")) return false;
+    note_launch(c, &w->time);
     return mark_end(d, &w->time, s);
 }
 

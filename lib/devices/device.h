@@ -80,6 +80,7 @@ struct fy_dev {
     struct fy_pool *pool; /* the caching allocator's segments of this card (caching_allocator.h) */
     int64_t threads;      /* resident at once; 0 for the host */
     int physical;         /* simulated card: its index before CUDA_VISIBLE_DEVICES renumbers it */
+    int64_t marks;        /* real card: ns between two marks around an empty kernel; 0: not known */
     uint32_t peers;       /* bit i: peer access to the device with number i */
 };
 

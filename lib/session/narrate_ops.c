@@ -17,6 +17,19 @@ static bool is_followed_by(fy_narration *t, fy_kind kind, fy_event *next)
     return fy_event_next(t->log, &cursor, next) && next->kind == kind;
 }
 
+/* "46.0 us", "between 2.1 us and 7.4 us" or "at most 5.4 us" */
+static void add_took(fy_text *out, const fy_ev_complete *e)
+{
+    int64_t most = e->end - e->start, least = fy_took_at_least(e);
+    if (least <= 0 && most > 0) fy_text_str(out, "at most ");
+    if (least > 0 && least < most) {
+        fy_text_str(out, "between ");
+        fy_add_time(out, least);
+        fy_text_str(out, " and ");
+    }
+    fy_add_time(out, most);
+}
+
 /* ", takes 46.0 us"; with start and end time if the program does not wait for it. */
 static void add_duration(fy_narration *t, uint32_t id, bool is_async)
 {
@@ -24,7 +37,7 @@ static void add_duration(fy_narration *t, uint32_t id, bool is_async)
     const fy_ev_complete *e = &next.is.complete;
     if (!is_followed_by(t, FY_KIND_complete, &next) || e->id != id) return;
     fy_text_str(rest(t), ", takes ");
-    fy_add_time(rest(t), e->end - e->start);
+    add_took(rest(t), e);
     if (!is_async) return;
     fy_text_str(rest(t), " (");
     fy_add_time(rest(t), e->start);

@@ -72,6 +72,17 @@ FY_SCHEMA(KIND, FIELD, END)
 #undef FIELD
 #undef END
 
+/* What the work took at least, in ns; end - start at most. They differ where its stream was idle: the time between its
+ * two marks then has its launch in it. 0: nothing is known. */
+static inline int64_t fy_took_at_least(const fy_ev_complete *c)
+{
+    int64_t most = (int64_t)((uint64_t)c->end - (uint64_t)c->start);
+    if (c->launch == FY_ABSENT) return most;
+    if (c->marks == FY_ABSENT) return 0;
+    uint64_t less = (uint64_t)c->launch + (uint64_t)c->marks;
+    return most > 0 && less < (uint64_t)most ? most - (int64_t)less : 0;
+}
+
 /* Records one event, stamped with fy_now(), and returns its seq; 0, without effect, if no log is open. at: call site,
  * may be NULL. Thread-safe, lock-free, about 50 ns. Once it returns, the event survives SIGKILL. */
 uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes);

@@ -128,7 +128,9 @@ static bool host_op_record(const fy_log *log, uint64_t first, unsigned kind, voi
                                                      .engine = FY_WORD_host,
                                                      .wire = FY_ABSENT,
                                                      .staging = FY_ABSENT,
-                                                     .overhead = o.overhead};
+                                                     .overhead = o.overhead,
+                                                     .launch = FY_ABSENT,
+                                                     .marks = FY_ABSENT};
     return true;
 }
 

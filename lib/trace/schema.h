@@ -148,6 +148,8 @@
         FIELD(complete, OPT, wire, "ns on the bus") \
         FIELD(complete, OPT, staging, "ns in the staging buffer") \
         FIELD(complete, OPT, overhead, "ns of call and launch overhead") \
+        FIELD(complete, OPT, launch, "measured, and its stream was idle: ns from `start` to the return of its launch") \
+        FIELD(complete, OPT, marks, "likewise: ns that an empty kernel takes on a busy stream. The work took at least end - start - launch - marks") \
     END(complete) \
     KIND(sync, "the host waited") \
         FIELD(sync, ENUM, scope, "device, stream, event, copy") \

@@ -5,7 +5,8 @@
 
 #include "fake_cuda.h"
 
-fake_runtime fake = {.cards = 1, .driver = 13000, .sm = 90, .oldest = 75, .multiprocessors = 2, .work = 1};
+fake_runtime fake = {
+    .cards = 1, .driver = 13000, .sm = 90, .oldest = 75, .multiprocessors = 2, .memory = 8 << 20, .work = 1};
 
 struct CUstream_st *fake_stream(struct CUstream_st *s)
 {
@@ -60,7 +61,7 @@ cudaError_t fake_DriverGetVersion(int *version)
 cudaError_t fake_GetDeviceProperties(struct cudaDeviceProp *p, int card)
 {
     snprintf(p->name, sizeof p->name, "Fake Card %d", card);
-    p->totalGlobalMem = 8u << 20;
+    p->totalGlobalMem = fake.memory;
     p->major = fake.sm / 10, p->minor = fake.sm % 10;
     p->multiProcessorCount = fake.multiprocessors;
     p->maxThreadsPerMultiProcessor = 2048;
@@ -133,7 +134,7 @@ cudaError_t fake_Malloc(void **p, size_t bytes)
 {
     cudaError_t e = called("Malloc");
     if (e) return e;
-    if (bytes > 8u << 20 || fake.blocks == FAKE_BLOCKS) return fake.last = cudaErrorMemoryAllocation;
+    if (bytes > fake.memory || fake.blocks == FAKE_BLOCKS) return fake.last = cudaErrorMemoryAllocation;
     *p = calloc(1, bytes);
     for (int i = 0;; i++)
         if (!fake.block[i].p) {

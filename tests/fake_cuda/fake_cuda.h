@@ -33,6 +33,8 @@ typedef struct fake_runtime {
     cudaError_t sticky;      /* what all calls of a broken card say; 0: it is whole */
     cudaError_t last;        /* what cudaGetLastError will say */
     double now, work;        /* the clock; what a piece of work takes */
+    double empty, launching; /* what a kernel that does nothing takes, and the host for a launch: 0 */
+    size_t memory;           /* of each card: 8 MiB */
     double drift;            /* how much faster the card's clock is than the host's: 1e-5 */
     int blocks, events;      /* not yet freed */
     int pinned, streams;     /* likewise */

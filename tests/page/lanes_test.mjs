@@ -166,6 +166,21 @@ test('both accesses of a data race are known by it', () => {
   }
 });
 
+test('the time of a slice has its launch in it, if its stream was idle', () => {
+  const [op, complete] = kernel(1, 5, 0, 6, 7406);
+  const told = (fields) => {
+    const one = script(op, { ...complete, ...fields });
+    const lanes = lanesOf(one);
+    const { lane, slice } = lanes.find(0).find((f) => f.lane.kind === 'engine');
+    const note = noteOf(slice, lane, { x: 0, end: 900 });
+    const took = chosen({ run: one, lanes }, { lanes: [lane], y: 0, h: 15 }, [note], (words) => 6 * words.length, { x: 0, end: 1000 })[0].took;
+    return [about({ from: slice.from, until: slice.until, busy: 1, count: 1, slice, open: false }, lane, one, lanes)[1].split(', from')[0], took];
+  };
+  assert.deepEqual(told({}), ['7.4 µs', '7.4 µs']);
+  assert.deepEqual(told({ launch: 2300, marks: 3000 }), ['between 2.1 µs and 7.4 µs', '≤ 7.4 µs']);
+  assert.deepEqual(told({ launch: 9000, marks: 3000 }), ['at most 7.4 µs', '≤ 7.4 µs']);
+});
+
 test('a staged copy shows CPU and bus at work', () => {
   const events = logs().get('demo-03-round-trip');
   const one = open(events);

@@ -26,6 +26,14 @@ test('a clock reading says the time, a note its text', () => {
   assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'Mark: “”.');
 });
 
+test('on an idle stream the launch is in the time', () => {
+  const said = (fields) => sentence({ kind: 'complete', id: 1, start: 100, end: 7500, ...fields }, names());
+  assert.equal(said({}), 'The work took 7.4 µs.');
+  assert.equal(said({ launch: 2300, marks: 3000 }), 'The work took between 2.1 µs and 7.4 µs: its stream was idle, so its launch is in that time.');
+  assert.equal(said({ launch: 4400, marks: 3000 }), 'The work took at most 7.4 µs: its stream was idle, so its launch is in that time.');
+  assert.match(said({ launch: 2300 }), /^The work took at most 7.4 µs: /, 'what marks add is not known');
+});
+
 test('a simulated product says OpenBLAS stands in for cuBLAS', () => {
   const op = { kind: 'op', name: 'matmul', device: 'cuda:0', blas: 'cblas_sgemm', in: [], out: [] };
   assert.match(sentence(op, names()), /, by OpenBLAS \(cblas_sgemm\), which stands in for cuBLAS here\.$/);

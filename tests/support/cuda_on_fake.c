@@ -23,6 +23,7 @@ static void launch_on_fake(fy_run_work *w)
 {
     struct CUstream_st *s = fake_stream(fy_cuda_launching.stream);
     cudaError_t e = called_in("Launch", s->number);
+    fake.now += fake.launching;
     fake_work(s);
     fy_sim_kernel(w->op)->launch(w);
     if (e) fake.last = e;
@@ -36,7 +37,17 @@ static const fy_kernel *kernel_on_fake(int op)
     return &k;
 }
 
-static fy_cuda_built kernels_on_fake(void) { return (fy_cuda_built){&fake, fake.oldest}; }
+static void nothing_on_fake(void)
+{
+    struct CUstream_st *s = fake_stream(fy_cuda_launching.stream);
+    double work = fake.work;
+    called_in("Nothing", s->number);
+    fake.work = fake.empty;
+    fake_work(s);
+    fake.work = work;
+}
+
+static fy_cuda_built kernels_on_fake(void) { return (fy_cuda_built){&fake, fake.oldest, nothing_on_fake}; }
 
 fy_dev *dev_on_fake(int number) { return number == 1 ? &fake_card0 : number == 2 ? &fake_card1 : NULL; }
 
@@ -59,7 +70,7 @@ void fake_reset(int cards)
 {
     memset(&fake, 0, sizeof fake);
     fake.cards = cards, fake.driver = 13000, fake.work = 1, fake.peers = true;
-    fake.sm = 90, fake.oldest = 75, fake.multiprocessors = 2;
+    fake.sm = 90, fake.oldest = 75, fake.multiprocessors = 2, fake.memory = 8 << 20;
 }
 
 void begin_calls(void) { fake.calls[0] = 0, fake.count = 0; }

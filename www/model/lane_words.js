@@ -72,7 +72,7 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
   const where = e.line > 0 ? `, line ${e.line}` : '';
   const first = lane.kind === 'thread' ? label(slice, lane, run, lanes) : sentence(e, namesAt(run, slice.seq));
   const when = open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end`
-    : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}`;
+    : `${units.took(until - from, slice.work?.complete)}, from ${exact(from, until)} to ${exact(until, from)}`;
   return [
     first, when + where,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',

@@ -22,6 +22,14 @@ export function time(ns) {
   return `${round(ns / 1e9)} s`;
 }
 
+/** How long work took that has ended in ns: between its marks may be its launch, if its stream was idle (`launch` and
+ *  `marks` of its complete; schema.h). */
+export function took(ns, complete) {
+  if (!(complete?.launch >= 0)) return time(ns);
+  const least = complete.marks >= 0 ? ns - complete.launch - complete.marks : 0;
+  return least > 0 ? `between ${time(least)} and ${time(ns)}` : `at most ${time(ns)}`;
+}
+
 /** "takes 7.0 us", as the library writes it, -> "takes 7.0 µs". */
 export const micro = (words) => words.replace(/(\d) us\b/g, '$1 µs');
 

@@ -133,7 +133,7 @@ const sentences = {
   state: (e, n) => `${e.optimizer ?? 'The optimizer'} keeps ${n.tensor(e.tensor)} for ${n.tensor(e.parameter)}.`,
   copy: (e, n) => copied(e, n) + heldFor(e),
   op: (e, n) => operated(e, n),
-  complete: (e) => `The work took ${units.time(e.end - e.start)}.${parts(e)}`,
+  complete: (e) => `The work took ${units.took(e.end - e.start, e)}${e.launch >= 0 ? ': its stream was idle, so its launch is in that time' : ''}.${parts(e)}`,
   sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.used(e.tensor, e)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,

@@ -35,7 +35,8 @@ function wordsIn({ run, lanes }, { one, queue }, space, width) {
   const all = queue ? [queuedBehind(one.slice, one.lane, run, lanes)] : labels(one.slice, one.lane, run, lanes);
   const words = all.find((some) => some && width(some) <= space) ?? (queue || space < 28 ? '' : all.at(-1));
   if (!words) return null;
-  const took = one.open || queue ? '' : units.time(one.until - one.from);
+  const bound = one.slice?.work?.complete?.launch >= 0 ? '≤ ' : '';
+  const took = one.open || queue ? '' : bound + units.time(one.until - one.from);
   return { words, took: took && width(words) + 8 + width(took) <= space ? took : '', soft: !!queue };
 }
 
