@@ -13,9 +13,8 @@ NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 LESSON ?= 01-where-am-i
 # NVIDIA's driver shows itself by one of these, as in lib/devices/cuda_library.c: then a card may answer.
 DRIVER := $(wildcard /proc/driver/nvidia/version /dev/nvidiactl /usr/lib/wsl/lib/libcuda.so.1 /dev/nvmap)
-# What the real card's kernels are compiled for: the card that is here; else the oldest that nvcc knows, and any newer
-# one by way of its driver. `make gpu-check` takes machine code for more.
-GPU_CODE ?= $(if $(DRIVER),-arch=native,-arch=sm_75)
+# What the real card's kernels are compiled for: the card that is here; else every card, as for `make gpu-check`.
+GPU_CODE ?= $(if $(DRIVER),-arch=native,$(EVERY_CARD))
 
 # ---- nothing below needs changing -------------------------------------------------------------
 
@@ -191,7 +190,8 @@ $(B)/racecheck/%.o: kernels/%.cu
 # The kernels for a card, and what carries them. In every/: for many cards, as small as can be (gpu-check). In compiled/:
 # only to see that they compile, in a tenth of the time.
 NV = $(NVCC) -DFERRY_INSIDE -O2 -std=c++17 -Xfatbin -compress-all -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-fno-rtti $(INSIDE)
-EVERY_CARD = -gencode arch=compute_75,code=[sm_75,sm_80,sm_86,sm_89,sm_90,compute_75] --compress-mode=size
+EVERY_CARD = -gencode arch=compute_75,code=[sm_75,sm_80,sm_86,sm_89,sm_90,sm_100,sm_120] \
+  -gencode arch=compute_90,code=compute_90 -DFY_EVERY_CARD --compress-mode=size
 $(B)/every/libferry-cuda.so: STRIPPED = -s
 $(B)/cuda/%.nv.o: kernels/%.cu
 	mkdir -p $(@D) && echo '  nvcc $<'

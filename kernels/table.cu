@@ -35,10 +35,20 @@ static void launch_nothing()
     LAUNCH(nothing, 1, 1)();
 }
 
-/* nvcc's list has 750 for sm_75, the oldest first. */
+/* nvcc's list has 750 for sm_75, the oldest first: what was compiled for, with machine code for it. But for every card
+ * (Makefile: EVERY_CARD) machine code for all is made from the code for the oldest. */
+#ifdef FY_EVERY_CARD
+#define MACHINE_CODE 750, 800, 860, 890, 900, 1000, 1200
+#else
+#define MACHINE_CODE __CUDA_ARCH_LIST__
+#endif
+
 extern "C" fy_cuda_built fy_cuda_kernels(void)
 {
-    static const int list[] = {__CUDA_ARCH_LIST__};
-    return {(const void *)nothing, list[0] / 10, launch_nothing};
+    static const int list[] = {__CUDA_ARCH_LIST__}, machine[] = {MACHINE_CODE};
+    static int code[sizeof machine / sizeof *machine];
+    const int n = sizeof machine / sizeof *machine;
+    for (int i = 0; i < n; i++) code[i] = machine[i] / 10;
+    return {(const void *)nothing, list[0] / 10, launch_nothing, code, n};
 }
 #endif

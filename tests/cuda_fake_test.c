@@ -1,7 +1,9 @@
 /* lib/devices/cuda.c, compiled against a recording fake of the CUDA runtime and run with the simulated card's kernels:
  * the order of its runtime calls, and errors. Real cards are tested by tests/gpu. Streams, points and times:
  * cuda_stream_test.c; completion of asynchronous work: finished_test.c. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "device.h"
@@ -33,27 +35,33 @@ static void each_reason_for_having_no_card_has_its_own_words(void **state)
     check_why(0, 13000, cudaErrorLaunchFailure, "unspecified launch failure");
 }
 
-static void a_card_that_fails_while_opening_leaves_nothing_behind(void **state)
+static void a_card_that_fails_at_its_first_use_leaves_nothing_behind(void **state)
 {
     (void)state;
     fake_reset(1);
+    assert_null(open_error(&fake_card0, 1));
     fail_next("HostAlloc", cudaErrorLaunchFailure);
-    assert_string_equal(open_error(&fake_card0, 1),
+    assert_null(alloc_block(&fake_card0, 4));
+    assert_string_equal(fy_fault.text,
                         "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaHostAlloc)");
+    fy_backend_cuda.close(&fake_card0);
     assert_null(fake_card0.state);
     assert_int_equal(fake.events + fake.pinned, 0);
 }
 
 /* Kernels are loaded early, or the first launch would include the loading time. */
-static void kernels_are_loaded_when_a_card_is_opened(void **state)
+static void kernels_are_loaded_at_the_first_use_of_a_card(void **state)
 {
     (void)state;
     unsetenv("CUDA_MODULE_LOADING");
     fake_reset(1);
     assert_null(open_error(&fake_card0, 1));
-    assert_string_equal(fake.calls,
-                        "GetDeviceCount DriverGetVersion GetLastError SetDevice FuncGetAttributes HostAlloc");
-    assert_false(fake.lazy);
+    assert_null(info_error(&fake_card0));
+    assert_false(fake.context[0]);
+    begin_calls();
+    release_block(&fake_card0, alloc_block(&fake_card0, 4));
+    assert_string_equal(fake.calls, "SetDevice FuncGetAttributes HostAlloc Malloc Free");
+    assert_true(fake.context[0] && !fake.lazy);
     fy_backend_cuda.close(&fake_card0);
     setenv("CUDA_MODULE_LOADING", "LAZY", 1); /* it exists once it was asked for */
     assert_null(open_error(&fake_card0, 1));
@@ -67,13 +75,52 @@ static void a_card_older_than_the_build_is_refused_in_words(void **state)
     (void)state;
     fake_reset(1);
     fake.sm = 61;
-    assert_string_equal(open_error(&fake_card0, 1),
+    assert_null(open_error(&fake_card0, 1));
+    assert_string_equal(info_error(&fake_card0),
                         "card too old for this build: Fake Card 0 is sm_61, and the oldest kernels are for sm_75");
-    assert_null(fake_card0.state);
-    assert_int_equal(fake.last, cudaSuccess);
     fake.sm = 80, fake.oldest = 90;
-    assert_string_equal(open_error(&fake_card0, 1),
+    assert_string_equal(info_error(&fake_card0),
                         "card too old for this build: Fake Card 0 is sm_80, and the oldest kernels are for sm_90");
+    assert_false(fake.context[0]);
+    fy_backend_cuda.close(&fake_card0);
+}
+
+/* How the runtime loads kernels for a card of that architecture: NVML has told it before the first call. */
+static void check_loading(int sm, const char *loading, const char *said)
+{
+    char text[600] = "";
+    unsetenv("CUDA_MODULE_LOADING");
+    fake_reset(1);
+    fake.sm = fake.nvml = sm;
+    assert_null(open_error(&fake_card0, 1));
+    assert_null(info_error(&fake_card0));
+    assert_string_equal(getenv("CUDA_MODULE_LOADING"), loading);
+    fflush(stderr);
+    FILE *caught = tmpfile();
+    int kept = dup(2);
+    dup2(fileno(caught), 2);
+    release_block(&fake_card0, alloc_block(&fake_card0, 4));
+    dup2(kept, 2);
+    close(kept);
+    rewind(caught);
+    text[fread(text, 1, sizeof text - 1, caught)] = 0;
+    fclose(caught);
+    assert_string_equal(text, said);
+    fy_backend_cuda.close(&fake_card0);
+    unsetenv("CUDA_MODULE_LOADING");
+}
+
+/* The fake build has machine code for sm_75, 80 and 90. */
+static void what_a_driver_must_compile_is_said_and_loaded_late(void **state)
+{
+    (void)state;
+    check_loading(75, "EAGER", "");
+    check_loading(89, "EAGER", "");
+    check_loading(
+        120, "LAZY",
+        "ferry: this build has no machine code for Fake Card 0, which is sm_120: its driver compiles each "
+        "kernel at its first use, and keeps it in ~/.nv/ComputeCache. Building Ferry on this machine makes it "
+        "needless\n");
 }
 
 /* Not a division by zero in the first random number. */
@@ -373,9 +420,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_reason_for_having_no_card_has_its_own_words),
-        cmocka_unit_test(a_card_that_fails_while_opening_leaves_nothing_behind),
-        cmocka_unit_test(kernels_are_loaded_when_a_card_is_opened),
+        cmocka_unit_test(a_card_that_fails_at_its_first_use_leaves_nothing_behind),
+        cmocka_unit_test(kernels_are_loaded_at_the_first_use_of_a_card),
         cmocka_unit_test(a_card_older_than_the_build_is_refused_in_words),
+        cmocka_unit_test(what_a_driver_must_compile_is_said_and_loaded_late),
         cmocka_unit_test(a_card_of_no_multiprocessors_is_refused_in_words),
         cmocka_unit_test(a_second_card_is_left_alone_until_it_is_used),
         cmocka_unit_test(the_distance_of_marks_is_measured_at_the_first_use),

@@ -112,7 +112,7 @@ run_compiles_add_for() { # nvcc's flags when DRIVER reports the driver; empty if
     grep -F -- "$work/bin/nvcc -DFERRY_INSIDE -O2" "$work/run.out" | grep -F cuda/add.nv.o | grep -o -- '-arch=[^ ]*'
 }
 kernels_for_a_card() { [[ $(run_compiles_add_for '') == '' && $(run_compiles_add_for /dev/null) == -arch=native ]]; }
-kernels_by_all() { would DRIVER= all >"$work/all.out" && grep -F -- "-arch=sm_75" "$work/all.out" | grep -F cuda/add.nv.o; }
+kernels_by_all() { would DRIVER= all >"$work/all.out" && grep -F -- "sm_120" "$work/all.out" | grep -F cuda/add.nv.o; }
 
 moved_source() { # an older build's dependency on a deleted source
     mkdir -p "$work/older/lessons"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cuda_library.h"
+#include "text.h"
 #include "tensor.h"
 
 /* Replaces the function that looks for a driver and a file. */
@@ -74,13 +75,22 @@ static void names_a_card(void)
     IS(fy_dev_count() == 3 && !fy_dev_why_not_real() && !fy_dev_model_clock());
 }
 
-static void counts(void) { IS(fy_cuda_device_count() == 2 && !strstr(fake.calls, "SetDevice:1")); }
+static void counts(void) { IS(fy_cuda_device_count() == 2 && !fake.context[0] && !fake.context[1]); }
+
+/* What the first line of a log asks for. */
+static void describes_its_devices(void)
+{
+    fy_text devices = {0};
+    fy_dev_session_json(&devices);
+    IS(strstr(devices.data, "Fake Card 1") && !fake.context[0] && !fake.context[1]);
+    free(devices.data);
+}
 
 /* The clock must be the card's from the first reading on. */
 static void reads_clock(void)
 {
     fy_now();
-    IS(fake.calls[0] != 0);
+    IS(fake.calls[0] != 0 && !fake.context[0] && !fy_dev_model_clock());
 }
 
 static void is_too_old(void)
@@ -113,7 +123,8 @@ static void has_no_multiprocessors(void)
 CASE(a_program_on_the_cpu_alone_calls_nothing_of_cuda, uses_cpu_only)
 CASE(nor_do_its_children, forks_first)
 CASE(the_first_card_named_is_opened_and_no_other, names_a_card)
-CASE(counting_opens_the_first_card_alone, counts)
+CASE(counting_cards_creates_no_context, counts)
+CASE(nor_does_the_first_line_of_a_log, describes_its_devices)
 CASE(the_clock_is_the_cards_from_the_first_look_on, reads_clock)
 CASE(a_card_of_no_multiprocessors_is_simulated_and_that_is_said, has_no_multiprocessors)
 CASE(a_card_too_old_is_simulated_and_that_is_said, is_too_old)
@@ -124,7 +135,8 @@ int main(void)
         cmocka_unit_test(a_program_on_the_cpu_alone_calls_nothing_of_cuda),
         cmocka_unit_test(nor_do_its_children),
         cmocka_unit_test(the_first_card_named_is_opened_and_no_other),
-        cmocka_unit_test(counting_opens_the_first_card_alone),
+        cmocka_unit_test(counting_cards_creates_no_context),
+        cmocka_unit_test(nor_does_the_first_line_of_a_log),
         cmocka_unit_test(the_clock_is_the_cards_from_the_first_look_on),
         cmocka_unit_test(a_card_of_no_multiprocessors_is_simulated_and_that_is_said),
         cmocka_unit_test(a_card_too_old_is_simulated_and_that_is_said),

@@ -19,6 +19,8 @@ typedef struct fy_cuda_built {
     const void *any;
     int oldest;
     void (*nothing)(void); /* launches a kernel that does nothing, as fy_cuda_launching says; NULL: there is none */
+    const int *code;       /* architectures that there is machine code for: 75, 90 ... */
+    int ncode;             /* how many; 0: not known */
 } fy_cuda_built;
 fy_cuda_built fy_cuda_kernels(void);
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "clock.h"
+#include "cuda_cards.h"
 #include "cuda_clock.h"
 #include "device.h"
 #include "kernel_table.h"
@@ -65,22 +66,17 @@ static void cuda_close(fy_dev *d)
     current = -1;
 }
 
-/* Does this build have code for the card? cudaFuncGetAttributes makes the runtime look for it and load it. */
-static bool has_kernels(fy_dev *d)
+/* Makes the runtime load the kernels, and says why where that takes long. */
+static bool load_kernels(fy_dev *d)
 {
     struct cudaFuncAttributes a;
-    struct cudaDeviceProp p;
-    fy_cuda_built built = fy_cuda_kernels();
-    cudaError_t e = cudaFuncGetAttributes(&a, built.any);
-    if (e != cudaErrorNoKernelImageForDevice) return !failed(d, e, "cudaFuncGetAttributes");
-    cudaGetLastError();
-    if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return false;
-    int has = p.major * 10 + p.minor;
-    snprintf(fy_fault.text, sizeof fy_fault.text,
-             has < built.oldest ? "card too old for this build: %s is sm_%d, and the oldest kernels are for sm_%d"
-                                : "this build has no kernels for %s, which is sm_%d; its oldest are for sm_%d",
-             p.name, has, built.oldest);
-    return false;
+    const cuda *c = d->state;
+    if (!has_machine_code(c->sm))
+        fprintf(stderr,
+                "ferry: this build has no machine code for %s, which is sm_%d: its driver compiles each kernel at its "
+                "first use, and keeps it in ~/.nv/ComputeCache. Building Ferry on this machine makes it needless\n",
+                d->card_name, c->sm);
+    return !failed(d, cudaFuncGetAttributes(&a, fy_cuda_kernels().any), "cudaFuncGetAttributes");
 }
 
 /* ---- what marks add ---- */
@@ -146,7 +142,7 @@ static bool enter(fy_dev *d)
     cuda *c = d->state;
     if (!set_device(d)) return false;
     pthread_mutex_lock(&c->lock);
-    if (!c->blame && has_kernels(d)) {
+    if (!c->blame && load_kernels(d)) {
         void *word = NULL;
         if (!failed(d, cudaHostAlloc(&word, sizeof *c->blame, cudaHostAllocPortable), "cudaHostAlloc")) {
             *(uint32_t *)word = 0;
@@ -159,11 +155,12 @@ static bool enter(fy_dev *d)
     return ready;
 }
 
-/* Card 0 is initialized at once: it decides whether real cards are used at all. The others are at first use. */
+/* Counts cards and creates no context: that costs time and memory, and most of what asks for a card's name or the clock
+ * never uses it. */
 static bool cuda_open(fy_dev *d, char *why, size_t room)
 {
     int cards = 0;
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* lazy loading would count in the time of a kernel's first launch */
+    choose_loading();
     cudaError_t e = cudaGetDeviceCount(&cards);
     const char *reason = why_no_card(e, cards);
     if (!reason && d->number > cards) reason = "no such card";
@@ -171,10 +168,17 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
     cuda *c = d->state = calloc(1, sizeof *c);
     if (!c) return snprintf(why, room, "no memory"), false;
     pthread_mutex_init(&c->lock, NULL);
-    if (d->number > 1 || enter(d)) return true;
-    snprintf(why, room, "%s", fy_fault.text);
-    cuda_close(d);
-    return false;
+    return true;
+}
+
+/* Does this build have code for a card of architecture sm? */
+static bool has_kernels(const char *name, int sm, char *why, size_t room)
+{
+    int oldest = fy_cuda_kernels().oldest;
+    if (sm >= oldest) return true;
+    return snprintf(why, room, "card too old for this build: %.60s is sm_%d, and the oldest kernels are for sm_%d",
+                    name, sm, oldest),
+           false;
 }
 
 /* A card without a single thread is one that the driver has lost, or a stand-in: launches would divide by it. */
@@ -190,6 +194,8 @@ static bool cuda_info(fy_dev *d, char *why, size_t room)
                         "restart its driver, or hide it by CUDA_VISIBLE_DEVICES",
                         p.name, p.multiProcessorCount, p.maxThreadsPerMultiProcessor),
                false;
+    ((cuda *)d->state)->sm = p.major * 10 + p.minor;
+    if (!has_kernels(p.name, p.major * 10 + p.minor, why, room)) return false;
     snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
     d->capacity = (int64_t)p.totalGlobalMem;
     d->threads = (int64_t)p.multiProcessorCount * p.maxThreadsPerMultiProcessor;

@@ -39,6 +39,7 @@ typedef struct cuda {
     cudaStream_t streams[FY_STREAMS]; /* created at first use; the default stream, 0, is NULL in CUDA too */
     mark *unused;                     /* free list */
     anchor *anchor;                   /* of the marks that are recorded now; NULL: no time was needed yet */
+    int sm;                           /* the card's architecture: 90 */
     uint32_t peers_on;                /* bit i: peer access to the device with number i is enabled */
     uint32_t *blame; /* pinned: the work whose assertion failed, written by its kernel; NULL: card not used yet */
 } cuda;

@@ -14,8 +14,8 @@
  * Devices stay open until the process ends.
  *
  * Real cards are opened lazily, by the first call that depends on them: one that names or counts cards, reads the clock
- * or writes the log's first line. Other programs never initialize CUDA, which takes time and memory on the card, and
- * does not survive a fork. */
+ * or writes the log's first line. Other programs never initialize CUDA, which does not survive a fork. A card's
+ * context, which takes time and memory on it, is created at its first use. */
 #include "device.h"
 
 #include <pthread.h>

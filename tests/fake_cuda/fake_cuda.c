@@ -1,4 +1,5 @@
 /* fake_cuda.c: see fake_cuda.h. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,21 @@ struct CUstream_st *fake_stream(struct CUstream_st *s)
     return s ? s : &fake.zero[fake.card];
 }
 
+/* Since toolkit 12, setting the device creates its context, too. */
+static bool creates_context(const char *name)
+{
+    static const char *const none[] = {"GetDeviceCount", "DriverGetVersion",    "GetDeviceProperties",
+                                       "GetLastError",   "DeviceCanAccessPeer", "PointerGetAttributes"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (strcmp(name, none[i]) == 0) return false;
+    return true;
+}
+
 cudaError_t called_in(const char *name, int stream)
 {
     size_t n = strlen(fake.calls);
     fake.count++;
+    if (creates_context(name)) fake.context[fake.card] = true;
     const char *loading = getenv("CUDA_MODULE_LOADING");
     if (!loading || strcmp(loading, "EAGER") != 0) fake.lazy = true;
     snprintf(fake.calls + n, sizeof fake.calls - n, "%s%s", n ? " " : "", name);
@@ -41,6 +53,43 @@ static void fake_wait_until(double ms)
 {
     if (fake.now < ms) fake.now = ms;
 }
+
+/* ---- NVML ---- */
+
+static int nvml_ok(void) { return 0; }
+static int nvml_count(unsigned *n) { return *n = (unsigned)fake.cards, 0; }
+static int nvml_handle(unsigned i, void **card) { return *card = &fake.zero[i], 0; }
+
+static int nvml_capability(void *card, int *major, int *minor)
+{
+    (void)card;
+    *major = fake.nvml / 10, *minor = fake.nvml % 10;
+    return 0;
+}
+
+void *fake_dlopen(const char *file, int flags)
+{
+    (void)flags;
+    return fake.nvml && strcmp(file, "libnvidia-ml.so.1") == 0 ? &fake : NULL;
+}
+
+void *fake_dlsym(void *library, const char *name)
+{
+    static const struct {
+        const char *name;
+        uintptr_t call;
+    } calls[] = {{"nvmlInit_v2", (uintptr_t)nvml_ok},
+                 {"nvmlDeviceGetCount_v2", (uintptr_t)nvml_count},
+                 {"nvmlDeviceGetHandleByIndex_v2", (uintptr_t)nvml_handle},
+                 {"nvmlDeviceGetCudaComputeCapability", (uintptr_t)nvml_capability},
+                 {"nvmlShutdown", (uintptr_t)nvml_ok}};
+    (void)library;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(name, calls[i].name) == 0) return (void *)calls[i].call;
+    return NULL;
+}
+
+int fake_dlclose(void *library) { return library != &fake; }
 
 /* ---- the machine ---- */
 

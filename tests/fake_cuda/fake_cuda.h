@@ -22,23 +22,25 @@ struct fake_event {
 };
 
 typedef struct fake_runtime {
-    int cards, driver;       /* what the machine has */
-    int sm, oldest;          /* what its cards can, and what the kernels ask for: 90, 75 */
-    int multiprocessors;     /* of each of its cards: 2 */
-    bool lazy;               /* was there a call while kernels would load late? */
-    bool peers;              /* can its cards read each other? */
-    cudaError_t count_error; /* cudaGetDeviceCount's answer; then it leaves the count unwritten */
-    const char *fail;        /* the call that fails next ... */
-    cudaError_t error;       /* ... and how */
-    cudaError_t sticky;      /* what all calls of a broken card say; 0: it is whole */
-    cudaError_t last;        /* what cudaGetLastError will say */
-    double now, work;        /* the clock; what a piece of work takes */
-    double empty, launching; /* what a kernel that does nothing takes, and the host for a launch: 0 */
-    size_t memory;           /* of each card: 8 MiB */
-    double drift;            /* how much faster the card's clock is than the host's: 1e-5 */
-    int blocks, events;      /* not yet freed */
-    int pinned, streams;     /* likewise */
-    int card, made;          /* the current one; streams made so far */
+    int cards, driver;        /* what the machine has */
+    int sm, oldest;           /* what its cards can, and what the kernels ask for: 90, 75 */
+    int multiprocessors;      /* of each of its cards: 2 */
+    int nvml;                 /* what NVML says that they can; 0: there is no such library */
+    bool context[FAKE_CARDS]; /* which cards have one */
+    bool lazy;                /* was there a call while kernels would load late? */
+    bool peers;               /* can its cards read each other? */
+    cudaError_t count_error;  /* cudaGetDeviceCount's answer; then it leaves the count unwritten */
+    const char *fail;         /* the call that fails next ... */
+    cudaError_t error;        /* ... and how */
+    cudaError_t sticky;       /* what all calls of a broken card say; 0: it is whole */
+    cudaError_t last;         /* what cudaGetLastError will say */
+    double now, work;         /* the clock; what a piece of work takes */
+    double empty, launching;  /* what a kernel that does nothing takes, and the host for a launch: 0 */
+    size_t memory;            /* of each card: 8 MiB */
+    double drift;             /* how much faster the card's clock is than the host's: 1e-5 */
+    int blocks, events;       /* not yet freed */
+    int pinned, streams;      /* likewise */
+    int card, made;           /* the current one; streams made so far */
     struct CUstream_st zero[FAKE_CARDS];
     struct {
         char *p;
@@ -53,6 +55,10 @@ typedef struct fake_runtime {
 extern fake_runtime fake;
 
 struct CUstream_st *fake_stream(struct CUstream_st *s);
+/* In place of those that find NVML. */
+void *fake_dlopen(const char *file, int flags);
+void *fake_dlsym(void *library, const char *name);
+int fake_dlclose(void *library);
 /* Write the call down, as "Name" or "Name@STREAM"; the error it is to return. */
 cudaError_t called_in(const char *name, int stream);
 /* Work in a stream: when it is over. */

@@ -12,6 +12,9 @@ static fy_cuda_built kernels_on_fake(void);
 #define fy_cuda_kernels kernels_on_fake
 #define fy_cuda_launching launching_on_fake
 #define fy_log_is_on() fake_log_is_on
+#define dlopen fake_dlopen
+#define dlsym fake_dlsym
+#define dlclose fake_dlclose
 #include "../../lib/devices/cuda.c"
 
 bool fake_log_is_on;
@@ -47,7 +50,11 @@ static void nothing_on_fake(void)
     fake.work = work;
 }
 
-static fy_cuda_built kernels_on_fake(void) { return (fy_cuda_built){&fake, fake.oldest, nothing_on_fake}; }
+static fy_cuda_built kernels_on_fake(void)
+{
+    static const int code[] = {75, 80, 90};
+    return (fy_cuda_built){&fake, fake.oldest, nothing_on_fake, code, 3};
+}
 
 fy_dev *dev_on_fake(int number) { return number == 1 ? &fake_card0 : number == 2 ? &fake_card1 : NULL; }
 
