@@ -4,6 +4,7 @@
 #include "cuda_on_fake.h"
 #undef fy_dev_at /* the library's functions from here on */
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,48 @@ static void reads_clock(void)
     IS(fake.calls[0] != 0 && !fake.context[0] && !fy_dev_model_clock());
 }
 
+/* Whatever was there: the fake's memory is 0. */
+static void reads_fresh_memory(void)
+{
+    for (int logged = 0; logged < 2; logged++) {
+        fake_log_is_on = logged;
+        IS(isnan(fy_item(fy_sum(fy_empty((1000), .device = "cuda")))));
+        IS(fy_item(fy_empty_like(fy_ones((1), .dtype = FY_INT64, .device = "cuda"))) == -1);
+        begin_calls();
+        IS(fy_item(fy_sum(fy_ones((1000), .device = "cuda"))) == 1000 && !strstr(fake.calls, "Memset"));
+    }
+}
+
+static void reads_fresh_memory_unfilled(void)
+{
+    setenv("FERRY_FILL", "0", 1);
+    IS(fy_item(fy_sum(fy_empty((1000), .device = "cuda"))) == 0 && !strstr(fake.calls, "Memset"));
+}
+
+/* Else the fill could come after what that stream wrote. Once is enough, and in its own stream none is. */
+static void writes_fresh_memory_in_another_stream(void)
+{
+    fy_stream *side = fy_cuda_stream();
+    fy_tensor *x = fy_empty((4), .device = "cuda");
+    begin_calls();
+    fy_fill_(x, 1);
+    IS(!strstr(fake.calls, "Wait"));
+    FY_STREAM(side)
+    {
+        begin_calls();
+        fy_fill_(x, 2);
+        const char *waits = strstr(fake.calls, "StreamWaitEvent"), *runs = strstr(fake.calls, "Launch");
+        IS(waits && runs && waits < runs);
+        begin_calls();
+        fy_fill_(x, 3);
+        IS(!strstr(fake.calls, "Wait"));
+    }
+    int events = fake.events;
+    fy_free(x);
+    x = fy_empty((4), .device = "cuda");
+    IS(fake.events == events); /* the point is used again */
+}
+
 static void is_too_old(void)
 {
     fake.sm = 61;
@@ -126,6 +169,9 @@ CASE(the_first_card_named_is_opened_and_no_other, names_a_card)
 CASE(counting_cards_creates_no_context, counts)
 CASE(nor_does_the_first_line_of_a_log, describes_its_devices)
 CASE(the_clock_is_the_cards_from_the_first_look_on, reads_clock)
+CASE(fresh_memory_is_nan_with_a_log_and_without, reads_fresh_memory)
+CASE(it_keeps_its_old_values_where_that_is_asked_for, reads_fresh_memory_unfilled)
+CASE(another_streams_first_use_comes_after_the_fill, writes_fresh_memory_in_another_stream)
 CASE(a_card_of_no_multiprocessors_is_simulated_and_that_is_said, has_no_multiprocessors)
 CASE(a_card_too_old_is_simulated_and_that_is_said, is_too_old)
 
@@ -138,6 +184,9 @@ int main(void)
         cmocka_unit_test(counting_cards_creates_no_context),
         cmocka_unit_test(nor_does_the_first_line_of_a_log),
         cmocka_unit_test(the_clock_is_the_cards_from_the_first_look_on),
+        cmocka_unit_test(fresh_memory_is_nan_with_a_log_and_without),
+        cmocka_unit_test(it_keeps_its_old_values_where_that_is_asked_for),
+        cmocka_unit_test(another_streams_first_use_comes_after_the_fill),
         cmocka_unit_test(a_card_of_no_multiprocessors_is_simulated_and_that_is_said),
         cmocka_unit_test(a_card_too_old_is_simulated_and_that_is_said),
     };

@@ -23,8 +23,7 @@
 #include "op.h"
 #include "run_work.h"
 
-static __thread int current = -1;       /* the thread's current device; -1: not set by any call here */
-static const size_t max_fill = 1 << 20; /* bytes; filling more would noticeably slow the program down */
+static __thread int current = -1; /* the thread's current device; -1: not set by any call here */
 
 __thread fy_cuda_launch_target fy_cuda_launching;
 
@@ -425,14 +424,13 @@ static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
     return stream_waits_for_stream(d, w->stream, to, w->to_stream);
 }
 
-/* Ferry's own work: not logged, and limited in size. */
+/* Ferry's own work: not logged. */
 static bool fill(fy_dev *d, fy_copy_work *w)
 {
     cudaStream_t s;
     w->was_async = true;
     w->route = FY_WORD_direct;
     w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
-    if (w->bytes > max_fill || w->bytes == 0) return true;
     return enter(d) && stream_of(d, w->stream, &s) &&
            !failed(d, cudaMemsetAsync(w->dst, w->fill_byte, w->bytes, s), "cudaMemsetAsync");
 }

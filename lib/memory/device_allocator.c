@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "access_history.h"
 #include "caching_allocator.h"
@@ -164,7 +166,7 @@ void fy_allocator_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->numbe
 
 /* Fills a block with a pattern, synchronously, and so only if the host has waited for all accesses to it. A fill queued
  * in the block's stream could overwrite what another stream, correctly ordered, writes to it. Not on a real card: the
- * host would have to wait. */
+ * host would have to wait, and most of it is written by the next launch (fy_storage_fill fills the rest). */
 static bool fill(const fy_storage *s, uint8_t fill_byte)
 {
     fy_dev *d = s->dev;
@@ -172,6 +174,26 @@ static bool fill(const fy_storage *s, uint8_t fill_byte)
         .dst = s->data, .fill_byte = fill_byte, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
     bool waited = !s->history || fy_history_is_over(s->history);
     return s->mem == FY_WORD_pinned || !d->card || !waited || d->backend->copy(d, &w);
+}
+
+bool fy_storage_fill(fy_storage *s)
+{
+    fy_dev *d = s->dev;
+    fy_copy_work w = {
+        .dst = s->data, .fill_byte = FRESH, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream, .async = true};
+    const char *asked = getenv("FERRY_FILL");
+    if (!s->block || s->mem == FY_WORD_pinned || d->card || (asked && strcmp(asked, "0") == 0)) return true;
+    return d->backend->copy(d, &w) && d->backend->record(d, s->stream, &s->filled);
+}
+
+/* If it fails, so does the launch that follows. */
+void fy_storage_await_fill(fy_storage *s, fy_dev *card, int stream)
+{
+    fy_time t;
+    uint64_t bit = (uint64_t)1 << stream;
+    if (card == s->dev && stream == s->stream) return;
+    if (card == s->dev && __atomic_fetch_or(&s->awaits, bit, __ATOMIC_RELAXED) & bit) return;
+    s->dev->backend->wait(s->dev, &s->filled, card, stream, &t);
 }
 
 bool fy_allocator_alloc(fy_site *at, fy_storage *s)
@@ -201,6 +223,7 @@ bool fy_allocator_alloc(fy_site *at, fy_storage *s)
 void fy_allocator_release(fy_storage *s)
 {
     if (!s->recorded) fill(s, FREED);
+    if (s->filled.native) s->dev->backend->record(s->dev, -1, &s->filled);
     fy_history_free(&s->history, s->dev, s->addr, s->stream, s->recorded);
     fy_pool *pool = fy_allocator_open(s->dev);
     fy_pool_release(pool, s->block);

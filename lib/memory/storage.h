@@ -28,6 +28,8 @@ typedef struct fy_storage {
     struct fy_block *block;            /* of a caching allocator (device_allocator.h), or NULL */
     int stream;                        /* that owns the block */
     uint64_t recorded;                 /* bit i: stream i uses it too, and delays its reuse */
+    fy_point filled;                   /* real card: when its fresh bytes have been filled; native NULL: not filled */
+    uint64_t awaits;                   /* bit i: stream i comes after that */
     struct fy_access_history *history; /* accesses by streams (access_history.h); NULL: none */
     uint32_t saves;                    /* how many nodes of the autograd graph read it later */
     fy_site *saved_by;                 /* the newest call of those */
@@ -62,6 +64,11 @@ const fy_storage *fy_storage_containing(const void *p); /* the storage that cont
  * freed, its block is reused only once that stream has reached the point where it was at the free. */
 void fy_storage_record_stream(fy_storage *s, int stream);
 void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream);
+/* For what nothing writes: a real card fills it as the simulated one fills all that is allocated, queued in the block's
+ * stream, unless FERRY_FILL=0. A launch in another stream comes after that by await_fill, where `filled` is set. fill:
+ * false if the card failed. */
+bool fy_storage_fill(fy_storage *s);
+void fy_storage_await_fill(fy_storage *s, fy_dev *card, int stream);
 fy_ref fy_live_storages(void); /* ids of the live storages, for the `live` field of the end event */
 
 #endif

@@ -11,6 +11,7 @@
 #include "error.h"
 #include "event.h"
 #include "half.h"
+#include "launch_record.h"
 #include "op.h"
 #include "run_work.h"
 #include "session_hooks.h"
@@ -181,13 +182,17 @@ fy_tensor *fy_full_like_at(fy_site *at, fy_tensor *x, fy_arg value)
 
 /* ---- uninitialized memory ---- */
 
-/* VRAM keeps its old contents. Host memory is filled with the byte that fresh VRAM of the simulated GPU holds (NaN, -1,
- * 255, true): runs are repeatable, and the use of an uninitialized value shows. */
+/* Filled with the byte that fresh VRAM of the simulated GPU holds (NaN, -1, 255, true), in any memory: runs are
+ * repeatable, and the use of an uninitialized value shows. */
 static fy_tensor *uninitialized(fy_call *c, const fy_geometry *g)
 {
     size_t bytes = (size_t)fy_shape_numel(&g->shape) * fy_dtype_size(g->dtype);
     fy_storage *s = c->pinned ? fy_storage_reserve_pinned(c->at, bytes) : fy_storage_reserve(c->at, c->dev, bytes);
     if (!s) return NULL;
+    if (!fy_storage_fill(s)) {
+        fy_storage_cancel(s);
+        return fy_fail_device(c->at, c->dev, "fill new memory");
+    }
     fy_storage_announce(c->at, s);
     if (s->dev->number == 0 && s->data) memset(s->data, g->dtype == FY_BOOL ? 1 : 0xff, s->asked);
     return fy_make_result(c, fy_tensor_make(c->at, s, g, c->name, 0, false));

@@ -63,10 +63,10 @@ static void print_message(const char *message) { fprintf(stderr, "ferry: %s\n", 
 /* An unknown FERRY_ variable is most likely misspelt. Variables of the `ferry` command are listed too. */
 static void warn_unknown_variables(void)
 {
-    static const char *const known[] = {"VIEW=",   "TRACE=",   "NARRATE=",         "GPU=",   "SIM=",
-                                        "SEED=",   "THREADS=", "POLICY=",          "GIVEN=", "LOG_FD=",
-                                        "HOME=",   "MY=",      "LAUNCH_BLOCKING=", "BLAS=",  "VALUES=",
-                                        "LOG_PID="};
+    static const char *const known[] = {"VIEW=",    "TRACE=",   "NARRATE=",         "GPU=",   "SIM=",
+                                        "SEED=",    "THREADS=", "POLICY=",          "GIVEN=", "LOG_FD=",
+                                        "HOME=",    "MY=",      "LAUNCH_BLOCKING=", "BLAS=",  "VALUES=",
+                                        "LOG_PID=", "FILL="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;

@@ -31,6 +31,8 @@ static bool access_of(const fy_tensor *x, int agent, bool write, uint8_t bit, fy
 void fy_launch_tensor(fy_launch *l, int agent, const fy_tensor *x, bool write, uint8_t bit, int item)
 {
     if (!access_of(x, agent, write, bit, &l->access[l->n])) return;
+    if (agent != FY_HOST && x->storage->filled.native)
+        fy_storage_await_fill(x->storage, fy_dev_at(fy_agent_device(agent)), fy_agent_stream(agent));
     l->access[l->n++].item = (uint8_t)item;
 }
 
