@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,19 +104,13 @@ bool class_users_can_hide(const char *const *folders)
 
 bool class_users_enter(const class_users *u, const char *folder, char closed[PATH_ROOM])
 {
-    char *path = realpath(folder, NULL);
-    int n = 0;
-    for (char *slash = path; slash; slash = strchr(slash + 1, '/')) n++; /* folders, "/" and the last one apart */
-    for (int i = 1; path && i <= n && n < 100; i++) {
-        char *end = path;
-        for (int k = 0; k < i && end; k++) end = strchr(end + 1, '/');
+    char path[PATH_MAX];
+    if (!realpath(folder, path)) return true;
+    for (char *end = strchr(path + 1, '/');; end = strchr(end + 1, '/')) {
         snprintf(closed, PATH_ROOM, "%.*s", end ? (int)(end - path) : PATH_ROOM - 1, path);
         pid_t pid = fork();
         if (pid == 0) _exit(turn_into(u) && access(closed, X_OK) == 0 ? 0 : 1);
-        if (status_of(pid) != 1) continue;
-        free(path);
-        return false;
+        if (status_of(pid) == 1) return false;
+        if (!end) return true;
     }
-    free(path);
-    return true;
 }

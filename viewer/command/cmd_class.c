@@ -164,6 +164,7 @@ static bool grade(class_options *how, const catalogue *lessons, submissions *all
     if (ok) class_lock_read(how->csv, all);
     class_protections(how, words, sizeof words);
     printf("%s\n", words);
+    fflush(stdout); /* what follows forks */
     class_openness(how, lessons, all, o->word[0], words, sizeof words);
     printf("%s", words);
     if (ok && rows.count) printf("%s has results already: they count, and the rest is graded\n", how->csv);

@@ -10,7 +10,7 @@
 
 bool hide_folders(const char *const *folders)
 {
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return false;
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0) return false;
     for (; *folders; folders++)
         if (mount("none", *folders, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=0700") != 0) return false;
     return true;
