@@ -23,12 +23,12 @@ template <typename T> __device__ inline T sum(T x, T alpha, T y)
 }
 
 template <typename T, typename L>
-__global__ void add(const T *a, PACKED(L) la, T a_number, const T *b, PACKED(L) lb, T b_number, wide_of<T> alpha, T *out,
+__global__ void add(const T *a, PACKED(L) la, wide_of<T> a_number, const T *b, PACKED(L) lb, wide_of<T> b_number, wide_of<T> alpha, T *out,
                     PACKED(L) lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
-    auto x = wide(element(a, la, a_number, i)), y = wide(element(b, lb, b_number, i));
+    auto x = wide_element(a, la, a_number, i), y = wide_element(b, lb, b_number, i);
     put(&out[at(lo, i)], sum(x, alpha, y));
 }
 
@@ -38,7 +38,7 @@ static void launch_on(fy_run_work *w, const char *name, wide_of<T> alpha, const 
     dim3 grid = grid_for(w, name, lo.numel);
     constexpr auto *kernel = add<T, L>;
     LAUNCH(kernel, grid, FY_THREADS)
-    ((const T *)w->in[0].data, la, number_of<T>(w, 0), (const T *)w->in[1].data, lb, number_of<T>(w, 1), alpha,
+    ((const T *)w->in[0].data, la, wide_number_of<T>(w, 0), (const T *)w->in[1].data, lb, wide_number_of<T>(w, 1), alpha,
      (T *)w->out.data, lo);
 }
 

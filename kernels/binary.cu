@@ -3,11 +3,11 @@
 #include "list.h"
 
 template <typename Op, typename T, typename L>
-__global__ void binary(const T *a, PACKED(L) la, T a_number, const T *b, PACKED(L) lb, T b_number, T *out, PACKED(L) lo)
+__global__ void binary(const T *a, PACKED(L) la, wide_of<T> a_number, const T *b, PACKED(L) lb, wide_of<T> b_number, T *out, PACKED(L) lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
-    put(&out[at(lo, i)], Op::of(wide(element(a, la, a_number, i)), wide(element(b, lb, b_number, i))));
+    put(&out[at(lo, i)], Op::of(wide_element(a, la, a_number, i), wide_element(b, lb, b_number, i)));
 }
 
 template <typename Op, typename T, typename L>
@@ -16,7 +16,7 @@ static void launch_on(fy_run_work *w, const char *name, const L &la, const L &lb
     dim3 grid = grid_for(w, name, lo.numel);
     constexpr auto *kernel = binary<Op, T, L>;
     LAUNCH(kernel, grid, FY_THREADS)
-    ((const T *)w->in[0].data, la, number_of<T>(w, 0), (const T *)w->in[1].data, lb, number_of<T>(w, 1),
+    ((const T *)w->in[0].data, la, wide_number_of<T>(w, 0), (const T *)w->in[1].data, lb, wide_number_of<T>(w, 1),
      (T *)w->out.data, lo);
 }
 

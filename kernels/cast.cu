@@ -1,5 +1,6 @@
-/* cast.cu: out = a, converted. A float is truncated to an integer: out of range it saturates to int64, NaN gives
- * INT64_MIN; narrower integers then wrap around. Floats are rounded once. Nonzero is true. */
+/* cast.cu: out = a, converted. A float is truncated to an integer, and saturates where that cannot hold it; NaN gives
+ * the smallest one, or 0 for a narrow float as int32: the rules of PTX's cvt. uint8 is taken from int64, and wraps around.
+ * Floats are rounded once. Nonzero is true. The host converts as x86 does (lib/cpu/cpu_cast.c). */
 #include "kernel.h"
 
 template <typename From> __device__ inline void convert(fy_half *to, From x)
@@ -13,6 +14,18 @@ template <typename From> __device__ inline void convert(fy_bfloat *to, From x)
 template <typename From> __device__ inline void convert(bool *to, From x)
 {
     *to = x != 0;
+}
+__device__ inline int32_t saturated(int64_t x)
+{
+    return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
+}
+__device__ inline void convert(int32_t *to, float x)
+{
+    *to = x != x ? 0 : saturated(fy_to_int64((double)x));
+}
+__device__ inline void convert(int32_t *to, double x)
+{
+    *to = saturated(fy_to_int64(x));
 }
 template <typename To, typename From> __device__ inline void convert(To *to, From x)
 {

@@ -331,6 +331,18 @@ template <typename T> static inline T number_of(const fy_run_work *w, int i)
     set_number(&x, w->real[i], w->integer[i]);
     return x;
 }
+/* Operand i, a number, in the type that the op computes in. */
+template <typename T> static inline wide_of<T> wide_number_of(const fy_run_work *w, int i)
+{
+    if constexpr (is_real<T>) return fy_op_keeps_number(w->op) ? (wide_of<T>)w->real[i] : wide(number_of<T>(w, i));
+    else return number_of<T>(w, i);
+}
+/* Element i of an operand likewise. */
+template <typename T, typename L>
+__device__ inline wide_of<T> wide_element(const T *data, const L &l, wide_of<T> number, int64_t i)
+{
+    return data ? wide(load(&data[at(l, i)])) : number;
+}
 
 /* In a launcher: runs `...` for the dtype that the op computes in, with T as its C type and `name` as "OP_f32":
  *

@@ -28,25 +28,27 @@ template <typename T> __device__ inline int own_tensor(const list_of<T> &l)
     return k;
 }
 
-template <typename T> __device__ inline T element_of(const list_of<T> &l, int operand, int tensor, T number, int64_t i)
+template <typename T>
+__device__ inline wide_of<T> element_of(const list_of<T> &l, int operand, int tensor, wide_of<T> number, int64_t i)
 {
     const T *data = l.in[operand][tensor];
-    return data ? load(&data[i]) : number;
+    return data ? wide(load(&data[i])) : number;
 }
 
 /* Op::of of 1, 2, or 3 operands and the call's number. */
 template <int operands, typename Op, typename T>
-__global__ void each_of_list(PACKED(list_of<T>) l, T a_number, T b_number, T c_number, wide_of<T> number)
+__global__ void each_of_list(PACKED(list_of<T>) l, wide_of<T> a_number, wide_of<T> b_number, wide_of<T> c_number,
+                             wide_of<T> number)
 {
     int k = own_tensor(l);
     int64_t i = (int64_t)(blockIdx.x - l.first[k]) * FY_THREADS + threadIdx.x;
     if (i >= l.numel[k]) return;
-    auto x = wide(element_of(l, 0, k, a_number, i));
+    auto x = element_of(l, 0, k, a_number, i);
     if constexpr (operands == 1) put(&l.out[k][i], Op::of(x));
     else {
-        auto y = wide(element_of(l, 1, k, b_number, i));
+        auto y = element_of(l, 1, k, b_number, i);
         if constexpr (operands == 2) put(&l.out[k][i], Op::of(x, y));
-        else put(&l.out[k][i], Op::of(x, y, wide(element_of(l, 2, k, c_number, i)), number));
+        else put(&l.out[k][i], Op::of(x, y, element_of(l, 2, k, c_number, i), number));
     }
 }
 
@@ -65,7 +67,7 @@ static void launch_list(fy_run_work *w, const char *name, wide_of<T> number = wi
     }
     dim3 grid = grid_for(w, name, blocks * FY_THREADS);
     constexpr auto *kernel = each_of_list<operands, Op, T>;
-    LAUNCH(kernel, grid, FY_THREADS)(l, number_of<T>(w, 0), number_of<T>(w, 1), number_of<T>(w, 2), number);
+    LAUNCH(kernel, grid, FY_THREADS)(l, wide_number_of<T>(w, 0), wide_number_of<T>(w, 1), wide_number_of<T>(w, 2), number);
 }
 
 /* Begins a launcher: FOR_LIST("sqrt", launch_list<1, sqrt_of, T>(w, name)) */

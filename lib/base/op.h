@@ -202,6 +202,12 @@ enum { FY_IGNORE_INDEX = -100 }; /* nll_loss: the class of an ignored row, PyTor
 /* May an operand be a number, or a 0-dim CPU tensor that is passed as one? */
 bool fy_op_takes_numbers(int op);
 
+/* Beside 16-bit floats, is a number kept in float32 until the result is rounded? Else it is rounded to 16 bits first. */
+static inline bool fy_op_keeps_number(int op)
+{
+    return op == FY_OP_add || op == FY_OP_sub || op == FY_OP_mul || op == FY_OP_div;
+}
+
 /* Does the op support the dtype? */
 bool fy_op_takes(int op, fy_dtype dtype);
 

@@ -2,6 +2,7 @@
  * layouts, 16-bit floats and numbers go through a small buffer, block by block. */
 #include "cpu.h"
 #include "dtype.h"
+#include "op.h"
 #include "run_work.h"
 #include "thread_pool.h"
 
@@ -170,8 +171,8 @@ static void repeat(const map *m, int k, int64_t n, block *b)
     char *p = b->bytes;
     int64_t size = s->size;
     if (s->halves) {
-        float wide;
-        widen(s, 1, &wide, &x);
+        float wide = (float)m->w->real[k];
+        if (!fy_op_keeps_number(m->w->op)) widen(s, 1, &wide, &x);
         memcpy(&x, &wide, sizeof wide);
         size = sizeof wide;
     }

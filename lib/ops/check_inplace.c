@@ -1,4 +1,5 @@
 /* check_inplace.c: may an op write into the given tensor: its type, shape, device, and overlap with the operands. */
+#include "byte_range.h"
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
@@ -42,6 +43,19 @@ static bool overlaps(const fy_tensor *out, const fy_tensor *x)
     int64_t from_a = out->offset * size_a, from_b = x->offset * size_b;
     if (from_a + span_of(out) * size_a <= from_b || from_b + span_of(x) * size_b <= from_a) return false;
     return from_a != from_b || size_a != size_b || !same_layout(out, x);
+}
+
+/* What the check above lets pass: an operand with gaps, such as a column of the target. */
+bool fy_overlaps_in_part(const fy_tensor *out, const fy_tensor *x)
+{
+    int64_t first, bytes;
+    if (x == out || x->storage != out->storage || fy_numel(out) == 0 || fy_numel(x) == 0) return false;
+    if (x->offset == out->offset && x->dtype == out->dtype && same_layout(out, x)) return false;
+    fy_geometry a = fy_geometry_of(out), b = fy_geometry_of(x);
+    fy_layout la = fy_layout_of(&a), lb = fy_layout_of(&b);
+    fy_byte_range to = fy_byte_range_of(&la, out->offset, out->element_size);
+    fy_byte_range from = fy_byte_range_of(&lb, x->offset, x->element_size);
+    return fy_byte_ranges_meet(&to, &from, &first, &bytes);
 }
 
 /* An expanded tensor, of stride 0, has several elements at one address. */

@@ -14,13 +14,16 @@
 #include "storage.h"
 #include "tensor.h"
 
-/* Operands of other types are cast on their own device first; `casts` receives the temporaries. */
+/* Operands of other types are cast on their own device first, and those that the target overlaps in part are read: else
+ * the result would depend on the order of the elements. `casts` receives the temporaries. */
 static bool convert(const fy_call *c, fy_plan *p, fy_tensor **in, fy_tensor **casts)
 {
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
         in[i] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
-        if (p->number[i] || in[i]->dtype == p->takes[i]) continue;
-        casts[i] = fy_compute(&(fy_call){.at = c->at, .op = FY_OP_cast, .in = {c->in[i]}, .dtype = p->takes[i]});
+        bool fits = p->number[i] || in[i]->dtype == p->takes[i];
+        if (fits && (p->number[i] || !c->out || !fy_overlaps_in_part(c->out, in[i]))) continue;
+        int op = fits ? FY_OP_clone : FY_OP_cast;
+        casts[i] = fy_compute(&(fy_call){.at = c->at, .op = op, .in = {c->in[i]}, .dtype = p->takes[i]});
         if (!casts[i]) return false;
         in[i] = casts[i];
     }

@@ -4,6 +4,7 @@
 #include "device.h"
 #include "dispatch.h"
 #include "error.h"
+#include "make.h"
 #include "op.h"
 #include "run_work.h"
 #include "shape.h"
@@ -245,6 +246,15 @@ static bool plan_shape(const fy_call *c, fy_plan *p)
     return plan_elementwise(c, p);
 }
 
+/* PyTorch converts these numbers to the dtype. In other ops they may be larger, and the result infinite. */
+static bool numbers_fit(const fy_call *c, const fy_plan *p)
+{
+    bool converts = c->op == FY_OP_clamp || c->op == FY_OP_clamp_min || c->op == FY_OP_clamp_max || c->op == FY_OP_pow;
+    for (int i = 1; converts && i < fy_ops[c->op].nin; i++)
+        if (!c->in[i].is_tensor && !fy_fits(c->at, p->dtype, c->in[i], fy_dtype_scalar(p->dtype))) return false;
+    return true;
+}
+
 bool fy_plan_make(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x[FY_MAX_INPUTS];
@@ -255,7 +265,7 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
             return false;
     bool has_device = fy_ops[c->op].shape == FY_GIVEN_SHAPE || fy_ops[c->op].shape == FY_MATRIX_PRODUCT;
     if (!has_device && !plan_device(c, p)) return false;
-    if (!fy_plan_types(c, p) || !plan_shape(c, p)) return false;
+    if (!fy_plan_types(c, p) || !numbers_fit(c, p) || !plan_shape(c, p)) return false;
     if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;
     if (c->out && !fy_plan_in_place(c, p)) return false;
     if (!p->out.numel && !p->out.ndim) p->out = fy_layout_of(&p->result);
