@@ -91,6 +91,18 @@ typedef struct fy_to_opts {
     int fy_end_;
 } fy_to_opts;
 
+/* What follows the tensor in fy_cuda: the card's number, without a name, and an option. */
+#ifdef __cplusplus
+#define FY_UNLESS_GIVEN {} /* no warning about what is left out after a number */
+#else
+#define FY_UNLESS_GIVEN
+#endif
+typedef struct fy_cuda_opts {
+    int device;
+    bool non_blocking FY_UNLESS_GIVEN; /* asynchronous, if the tensor is pinned */
+    int fy_end_ FY_UNLESS_GIVEN;
+} fy_cuda_opts;
+
 /* Options of fy_copy_. */
 typedef struct fy_copy_opts {
     const struct fy_options_by_name *fy_begin_;
@@ -206,7 +218,7 @@ void fy_manual_seed(uint64_t seed);           /* Seeds the generators of all dev
                                              a new tensor there; a new reference to x if nothing changes.
                                              Options: .dtype, .copy = true, .non_blocking = true */
 #define fy_cuda(...) FY_CUDA("fy_cuda", #__VA_ARGS__, __VA_ARGS__) /* fy_cuda(x) to the current card, fy_cuda(x, 1)
-                                             to card 1 */
+                                             to card 1. Option: .non_blocking = true */
 #define fy_cpu(x)    fy_cpu_at(FY_AT("fy_cpu", #x), x)     /* to CPU RAM; waits for the card */
 #define fy_copy_(dst, ...) FY_COPY("fy_copy_", #dst ", " #__VA_ARGS__, dst, __VA_ARGS__) /* fy_copy_(dst, src): copies
                                              src's values, broadcast, into dst, which keeps its dtype and device;

@@ -254,8 +254,12 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
                               FY_SECOND_OR(FY_MISSING, __VA_ARGS__)), \
                   FY_OPTS2("fy_randint((0, 10), (2, 3), .device = \"cuda\")", __VA_ARGS__))
 #define FY_CUDA(call, text, ...) \
-    fy_cuda_at((FY_AT_MOST(2, call, "(x, 1)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
-               FY_SECOND_OR(-1, __VA_ARGS__))
+    fy_cuda_at((FY_AT_MOST(3, call, "(x, 1, .non_blocking = true)", __VA_ARGS__), \
+                FY_HOLDS(!FY_IS_NAMELESS(FY_THIRD_OR(.o, __VA_ARGS__)), \
+                         "options are given by name, with a dot in front: " call "(x, 1, .non_blocking = true)"), \
+                FY_AT(call, text)), \
+               FY_FIRST(__VA_ARGS__), FY_IS_NAMELESS(FY_SECOND_OR(.o, __VA_ARGS__)), FY_CUDA_OPTS(__VA_ARGS__))
+#define FY_CUDA_OPTS(...) FY_LITERAL(fy_cuda_opts, FY_REST(__VA_ARGS__, .fy_end_ = 0))
 
 /* A tensor and an optional whole number. */
 #define FY_WITH_NUMBER(f, otherwise, call, text, ...) \
@@ -388,7 +392,7 @@ fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o);
 fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o);
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o);
 fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target target, fy_to_opts o);
-fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, int device);
+fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, bool has_device, fy_cuda_opts o);
 fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o);
 fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x);
 bool fy_is_pinned_at(fy_site *at, fy_tensor *x);

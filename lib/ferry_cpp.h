@@ -57,6 +57,8 @@ fy_tensor **fy_item_of(fy_dataloader *);
 
 #undef FY_LITERAL
 #define FY_LITERAL(type, ...) (type{__VA_ARGS__})
+#undef FY_CUDA_OPTS
+#define FY_CUDA_OPTS(...) fy_cuda_opts{FY_REST(__VA_ARGS__, )} /* C++ has no mixture of names and none */
 #undef FY_DIMS
 #define FY_DIMS(...) fy_dims_of(__VA_ARGS__)
 #undef FY_ARG

@@ -47,6 +47,29 @@ TEST(what_one_writes_the_other_sees)
     }
 }
 
+static const float constants[4] = {1, 2, 3, 4};
+
+TEST(what_is_read_only_is_read_and_a_write_is_refused)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_from_blob((void *)(uintptr_t)constants, (4)), *v = fy_narrow(x, 0, 1, 2);
+        const char *text = "the memory given to fy_from_blob is read-only";
+        assert_true(HOLDS(fy_add(x, 1), 2, 3, 4, 5));
+        assert_null(fy_add_(v, 1));
+        assert_true(failed_with(text));
+        assert_null(fy_fill_(x, 0));
+        assert_true(failed_with("fy_clone gives it memory of its own"));
+        assert_null(fy_copy_(x, fy_ones((4), .device = "cuda")));
+        assert_true(failed_with(text));
+        assert_null(fy_copy_(x, fy_ones((4))));
+        assert_true(failed_with(text));
+        assert_true(HOLDS(fy_add_(fy_clone(x), 1), 2, 3, 4, 5));
+        assert_true(HOLDS(x, 1, 2, 3, 4));
+    }
+}
+
 TEST(the_deleter_is_called_once_when_the_last_view_goes)
 {
     (void)state;
@@ -160,6 +183,7 @@ int main(void)
     recorded_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_writes_the_other_sees),
+        cmocka_unit_test(what_is_read_only_is_read_and_a_write_is_refused),
         cmocka_unit_test(the_deleter_is_called_once_when_the_last_view_goes),
         cmocka_unit_test(a_deleter_may_use_ferry),
         cmocka_unit_test(strides_may_leave_gaps_and_repeat),

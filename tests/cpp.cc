@@ -72,6 +72,7 @@ static void moving()
     fy_tensor *x = fy_arange((3)), *g = fy_to(x, "cuda"), *f = fy_to(x, FY_FLOAT16);
     IS(fy_is_cuda(g) && fy_to(x, "cpu") == x && fy_dtype_of(f) == FY_FLOAT16);
     IS(fy_dtype_of(fy_to(x, g, .dtype = FY_FLOAT32, .copy = true)) == FY_FLOAT32);
+    IS(sum(fy_cpu(fy_cuda(x, 0))) == 3 && sum(fy_cpu(fy_cuda(x, .non_blocking = true))) == 3);
     IS(sum(fy_cpu(fy_cuda(x))) == 3 && sum(fy_copy_(f, g)) == 3);
     IS(fy_is_pinned(fy_pin_memory(x)));
     FY_SCOPE

@@ -171,15 +171,18 @@ TEST(only_a_pinned_non_blocking_copy_does_not_wait)
             fy_tensor *from;
             bool asked, waits;
         } cases[] = {{x, false, true}, {x, true, true}, {p, false, true}, {p, true, false}};
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 12; i++) {
+            int form = i / 4, k = i % 4;
             fy_cuda_synchronize();
             since();
-            fy_to(cases[i].from, "cuda", .non_blocking = cases[i].asked);
+            if (form == 0) fy_to(cases[k].from, "cuda", .non_blocking = cases[k].asked);
+            if (form == 1) fy_cuda(cases[k].from, .non_blocking = cases[k].asked);
+            if (form == 2) fy_cuda(cases[k].from, 0, .non_blocking = cases[k].asked);
             const cJSON *copy = event_of("copy", 0), *end = event_of("complete", 0);
-            assert_int_equal(is_true(copy, "async"), cases[i].asked);
-            assert_int_equal(is_true(copy, "was_async"), !cases[i].waits);
-            assert_int_equal((double)fy_now() >= number_of(end, "end"), cases[i].waits);
-            assert_int_equal(number_of(copy, "held") < number_of(end, "wire"), !cases[i].waits);
+            assert_int_equal(is_true(copy, "async"), cases[k].asked);
+            assert_int_equal(is_true(copy, "was_async"), !cases[k].waits);
+            assert_int_equal((double)fy_now() >= number_of(end, "end"), cases[k].waits);
+            assert_int_equal(number_of(copy, "held") < number_of(end, "wire"), !cases[k].waits);
         }
     }
 }

@@ -261,7 +261,11 @@ OP(to_like)
     fy_tensor *other = tensor(c, 1);
     return of_tensor(fy_to_at(AT("fy_to"), tensor(c, 0), FY_TARGET(other), o));
 }
-OP(cuda) { return of_tensor(fy_cuda_at(AT("fy_cuda"), tensor(c, 0), (int)integer(c, "device", -1))); }
+OP(cuda)
+{
+    fy_cuda_opts card = {.device = (int)integer(c, "device", -1)};
+    return of_tensor(fy_cuda_at(AT("fy_cuda"), tensor(c, 0), true, card));
+}
 
 OP(view_as_dtype) { return of_tensor(fy_view_dtype_at(AT("fy_view"), tensor(c, 0), dtype_of(word(c, "dtype")))); }
 OP(flatten)

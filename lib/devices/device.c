@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -129,10 +130,39 @@ static void read_blas(void)
             value);
 }
 
+/* ---- CUDA_VISIBLE_DEVICES, as it was when the cards were opened ---- */
+
+static _Atomic bool cards_counted;
+static char visible_then[256]; /* with a = before it; "": it was not set */
+static void visible_now(char *out, size_t room)
+{
+    const char *value = getenv("CUDA_VISIBLE_DEVICES");
+    snprintf(out, room, "%s%s", value ? "=" : "", value ? value : "");
+}
+
+void fy_dev_note_late_setting(void)
+{
+    static atomic_flag noted = ATOMIC_FLAG_INIT;
+    char now[sizeof visible_then];
+    visible_now(now, sizeof now);
+    if (!atomic_load(&cards_counted) || strcmp(now, visible_then) == 0 || atomic_flag_test_and_set(&noted)) return;
+    fprintf(stderr,
+            "ferry: CUDA_VISIBLE_DEVICES%.80s came too late and has no effect: the cards were counted before. Set it "
+            "before the first call that has to do with a card\n",
+            *now ? now : " was unset, which");
+}
+
+static void note_visible(void)
+{
+    visible_now(visible_then, sizeof visible_then);
+    if (!atomic_exchange(&cards_counted, true)) atexit(fy_dev_note_late_setting);
+}
+
 static void fall_back(const char *why)
 {
     snprintf(why_not_real, sizeof why_not_real, "%s", why);
     if (mode == REAL) return;
+    note_visible();
     open_sims();
     if (count > 1) fy_card_opened();
 }
@@ -159,6 +189,7 @@ static void open_all(void)
 static void open_cards(void)
 {
     char why[200] = "", name[16];
+    note_visible();
     for (int i = 1; i < MOST_DEVICES; i++) {
         snprintf(name, sizeof name, "cuda:%d", i - 1);
         if (open_device(&devices[i], i, name, real, why, sizeof why)) continue;
@@ -172,11 +203,23 @@ static void open_cards(void)
     fy_card_opened();
 }
 
+static void report_ignored(void)
+{
+    static const char *const ignored[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"};
+    for (int i = 0; i < 2; i++) {
+        const char *value = getenv(ignored[i]);
+        if (value && *value)
+            fprintf(stderr, "ferry: %s=%.80s is ignored: the caching allocator has PyTorch's default settings\n",
+                    ignored[i], value);
+    }
+}
+
 /* FERRY_GPU=real that failed; and, for narration and the page, why the card is simulated. */
 static void report_choice(void)
 {
     const char *gpu = getenv("FERRY_GPU");
     bool chosen = gpu && *gpu && strcmp(gpu, "auto") != 0;
+    if (count > 1) report_ignored();
     if (chosen && strcmp(gpu, "real") == 0 && count == 1)
         fprintf(stderr,
                 "ferry: FERRY_GPU=real needs a real card, and there is none: %s. FERRY_GPU=auto simulates one\n",

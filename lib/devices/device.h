@@ -95,6 +95,7 @@ bool fy_dev_copies_implicitly(void);    /* FERRY_POLICY=silent */
 bool fy_dev_uses_blas(void);            /* FERRY_BLAS: does the simulated card use OpenBLAS for matrix products? */
 bool fy_dev_model_clock(void);          /* is time modelled? */
 const char *fy_dev_why_not_real(void);  /* "no NVIDIA driver was found"; NULL while a real card is still possible */
+void fy_dev_note_late_setting(void);    /* says, once, that CUDA_VISIBLE_DEVICES was changed since */
 void fy_dev_session_json(fy_text *out); /* the `devices` field of the session event */
 
 /* device_parse.c: "cpu", "cuda", "cuda:1" to a device; NULL after an error, reported at `at` in PyTorch's words. */

@@ -66,6 +66,8 @@ void fy_dev_set_current(fy_site *at, int index)
 void fy_cuda_set_device_at(fy_site *at, int device)
 {
     fy_session_start();
+    fy_dev_count();
+    fy_dev_note_late_setting();
     if (device < 0) fy_fail(at, "device", "cards are numbered from 0", "Device index must not be negative: %d", device);
     else if (fy_dev_card(at, device)) fy_dev_set_current(at, device);
 }

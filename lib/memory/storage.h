@@ -25,6 +25,7 @@ typedef struct fy_storage {
     fy_dtype dtype;                    /* of its first handle; segv_handler.c computes an element index with it */
     fy_deleter deleter;                /* foreign memory: called once, after the last reference is gone */
     void *given, *context;             /* its arguments */
+    _Atomic bool writable;             /* foreign memory: known to be (blob.c) */
     struct fy_block *block;            /* of a caching allocator (device_allocator.h), or NULL */
     int stream;                        /* that owns the block */
     uint64_t recorded;                 /* bit i: stream i uses it too, and delays its reuse */

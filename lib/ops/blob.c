@@ -1,5 +1,10 @@
 /* blob.c: tensors over memory that the caller owns. Nothing is copied. The deleter runs once, when the last tensor that
- * uses the memory is freed; a call that fails never runs it. */
+ * uses the memory is freed; a call that fails never runs it. Memory that cannot be written (a constant, a file mapped
+ * to be read) may be read through a tensor. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
@@ -68,4 +73,27 @@ fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts
     fy_tensor *x = fy_tensor_make(at, s, &g, fy_name_for(at, o.name), 0, false);
     fy_emit_write(at, x, FY_WORD_blob);
     return fy_scope_track(x);
+}
+
+/* May all of it be written? By the kernel's list of mappings; without that, yes. */
+static bool is_writable(const fy_storage *s)
+{
+    char line[512], flags[8];
+    uintptr_t from, to, first = (uintptr_t)s->data, end = first + s->bytes;
+    bool writable = true;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && writable && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &from, &to, flags) == 3 && from < end && first < to)
+            writable = flags[1] == 'w';
+    if (maps) fclose(maps);
+    return writable;
+}
+
+bool fy_blob_check_written(fy_site *at, fy_tensor *out)
+{
+    fy_storage *s = out->storage;
+    if (s->mem != FY_WORD_foreign || s->writable || !s->bytes) return true;
+    if ((s->writable = is_writable(s))) return true;
+    return fy_fail_about(at, "memory", "fy_clone gives it memory of its own", 1, &out,
+                         "the memory given to fy_from_blob is read-only: the program may not write it");
 }

@@ -74,6 +74,7 @@ static bool check_expanded(fy_site *at, fy_tensor *out)
 static bool check_memory(const fy_call *c)
 {
     const fy_tensor *out = c->out;
+    if (!fy_blob_check_written(c->at, c->out)) return false;
     if (c->op != FY_OP_fill && !check_expanded(c->at, c->out)) return false; /* filling an address twice is harmless */
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
         const fy_tensor *x = c->in[i].tensor;
@@ -118,5 +119,6 @@ bool fy_plan_in_place(const fy_call *c, fy_plan *p)
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src)
 {
     fy_shape s;
-    return fy_broadcast(at, dst, src, &s) && check_shape(at, dst, &s) && check_expanded(at, dst);
+    return fy_broadcast(at, dst, src, &s) && check_shape(at, dst, &s) && check_expanded(at, dst) &&
+           fy_blob_check_written(at, dst);
 }

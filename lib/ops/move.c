@@ -144,12 +144,12 @@ fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target t, fy_to_opts o)
     return copy_if_needed(at, x, to, dtype, &o);
 }
 
-fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, int device)
+fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, bool has_device, fy_cuda_opts o)
 {
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
-    fy_dev *to = fy_dev_card(at, device);
-    return to ? copy_if_needed(at, x, to, x->dtype, &(fy_to_opts){0}) : NULL;
+    fy_dev *to = fy_dev_card(at, has_device ? o.device : -1);
+    return to ? copy_if_needed(at, x, to, x->dtype, &(fy_to_opts){.non_blocking = o.non_blocking}) : NULL;
 }
 
 fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x)

@@ -15,7 +15,12 @@
 #include "vector_clock.h"
 
 bool fy_cuda_is_available(void) { return fy_cuda_device_count() > 0; }
-int fy_cuda_device_count(void) { return fy_dev_count() - 1; }
+int fy_cuda_device_count(void)
+{
+    int cards = fy_dev_count() - 1;
+    fy_dev_note_late_setting();
+    return cards;
+}
 
 void fy_cuda_synchronize_at(fy_site *at)
 {

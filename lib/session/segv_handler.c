@@ -19,6 +19,7 @@
 #include "dtype.h"
 #include "event.h"
 #include "lane.h"
+#include "session.h"
 #include "site.h"
 #include "storage.h"
 
@@ -188,6 +189,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
                            ? "segmentation fault: the program accessed memory that it does not own"
                            : "bus error: the program accessed memory that is not mapped to anything";
     fy_lane_forget();
+    fy_session_crashed();
     if (fy_log_is_on())
         FY_EMIT(line_of(context), error, .code = fy_ref_str("crash"), .message = fy_ref_str(what),
                 .hint = fy_ref_str("look for a NULL pointer, an index out of range, or a freed tensor"));

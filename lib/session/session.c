@@ -10,6 +10,10 @@
  *   FERRY_LAUNCH_BLOCKING=1  wait for each launch on a GPU; CUDA_LAUNCH_BLOCKING=1 means the same
  *   FERRY_SEED=N       seed of random numbers and given inputs
  *
+ * Where one of them asks for a log, it is opened before main; its first event, which names the devices, waits for the
+ * first call, as the devices do: what the program sets before that (CUDA_VISIBLE_DEVICES) counts, with and without a
+ * log.
+ *
  * A child made by fork() writes its own log, FILE.child1, .child2 ..., if its parent has a FILE; the log starts with
  * the child's first event. Without a FILE the child records nothing. */
 #define _GNU_SOURCE
@@ -49,6 +53,8 @@ static _Atomic int state = IDLE;
 
 static int argc_;
 static char **argv_;
+static bool prepared;                   /* the log is open */
+static _Atomic bool opening;            /* the session event is due, or in the log */
 static bool opened;                     /* the session event is in the log */
 static _Atomic(fy_narrator *) narrator; /* NULL unless FERRY_NARRATE=1 */
 static bool narrates_on_stdout;
@@ -168,15 +174,19 @@ static void start_viewer(void)
 }
 
 static void at_exit(int status, void *unused);
-static void before_fork(void) { forked_as = atomic_fetch_add(&forks, 1) + 1; }
+static void open_session(void);
+static void before_fork(void)
+{
+    if (prepared && atomic_load(&state) == RUNNING) open_session(); /* the child names the parent's last event */
+    forked_as = atomic_fetch_add(&forks, 1) + 1;
+}
 static void in_child(void);
 
-static void start(void)
+static void prepare(void)
 {
     int idle = IDLE;
     char err[512] = "";
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
-    warn_unknown_variables();
     int fd = open_descriptor(err, sizeof err);
     if (fd < 0 || !open_log(fd, err, sizeof err)) {
         if (*err) print_message(err);
@@ -189,9 +199,44 @@ static void start(void)
     on_exit(at_exit, NULL); /* forked children inherit both handlers, and never start a second time */
     pthread_atfork(before_fork, NULL, in_child);
     start_viewer(); /* forks: must come before anything that may start a thread */
+    fy_segv_handler_start();
+    prepared = true;
+}
+
+static void open_once(void)
+{
+    prepare();
+    atomic_store(&opening, true);
+    warn_unknown_variables();
+    if (!prepared) return;
     emit_session();
     const char *why = fy_dev_why_not_real();
     if (viewer > 0) viewer_hooks->why(why ? why : "");
+}
+
+static void open_session(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static _Thread_local bool inside; /* a bad setting ends the program there: an exit handler may call Ferry */
+    if (inside) return;
+    inside = true;
+    pthread_once(&once, open_once);
+    inside = false;
+}
+
+static void start(void)
+{
+    int now = atomic_load(&state);
+    if (now == IDLE || now == RUNNING) open_session();
+}
+
+/* The program crashed before its first call: nothing is known of the devices, and nothing may be allocated. */
+void fy_session_crashed(void)
+{
+    if (!prepared || atomic_exchange(&opening, true) || atomic_load(&state) != RUNNING) return;
+    FY_EMIT(NULL, session, .schema = 1, .ferry = fy_ref_str(FERRY_VERSION),
+            .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes("[]", 2), .clock = FY_WORD_model,
+            .devices = fy_ref_bytes("[]", 2));
 }
 
 static bool start_late(void)
@@ -287,8 +332,9 @@ static void at_exit(int status, void *unused)
     (void)unused;
     fy_log *log = fy_log_of_process();
     if (atomic_load(&state) != RUNNING || !log) return;
-    fy_lane_forget(); /* a loader's workers make no more events */
-    if (!opened) {    /* a setting was rejected before the first event: nothing has run */
+    fy_lane_forget();                           /* a loader's workers make no more events */
+    if (!atomic_load(&opening)) open_session(); /* the program made no call */
+    if (!opened) {                              /* a setting was rejected before the first event: nothing has run */
         fy_log_end();
         atomic_store(&state, OVER);
         fy_trace_forget(true);
@@ -327,5 +373,5 @@ __attribute__((constructor(102))) static void before_main(int argc, char **argv)
     argv_ = argv;
     if (fy_setting_is_on("FERRY_LOG_FD") || fy_setting_is_on("FERRY_TRACE") || fy_setting_is_on("FERRY_VIEW") ||
         fy_setting_is_on("FERRY_NARRATE"))
-        start();
+        prepare();
 }

@@ -15,4 +15,7 @@ void fy_session_narrate_on_stdout(void);
 /* For programs that read other programs' logs: disables the session, whatever FERRY_TRACE says. Call before main. */
 void fy_session_none(void);
 
+/* For the SIGSEGV handler: gives a log that has no event yet its first one. */
+void fy_session_crashed(void);
+
 #endif

@@ -143,7 +143,7 @@ static fy_tensor *move_to_device(const world *w, const step *s)
     fy_tensor *x = operand(w, s, 0);
     if (w->which == HOST_WORLD && s->at[0] <= 0)
         return fy_to_at(SITE, x, fy_target_device("cpu"), (fy_to_opts){.copy = changes_device(s)});
-    return is_named(s, "cpu") ? fy_cpu_at(SITE, x) : fy_cuda_at(SITE, x, (int)s->at[0]);
+    return is_named(s, "cpu") ? fy_cpu_at(SITE, x) : fy_cuda_at(SITE, x, true, (fy_cuda_opts){.device = (int)s->at[0]});
 }
 
 /* ---- the rest ---- */
