@@ -139,9 +139,11 @@ $(B)/viewer/cost.o: $(COST) Makefile
 # For pkg-config: as installed, and as built (PKG_CONFIG_PATH=build).
 MAKE_PC = sed -e 's|@VERSION@|$(VERSION)|; s|@VIEW_HOOK@|$(VIEW_HOOK)|; s|@VIEW_LIBS@|$(VIEW_LIBS)|' \
   -e 's|@CORE_LIBS@|$(CORE_LIBS)|; s|@PREFIX@|$(PREFIX)|'
+# As built, they say where they lie themselves: a checkout may be moved or copied.
+HEADERS_FROM_B = $(if $(filter /%,$(B)),$(CURDIR),$${pcfiledir}/$(shell realpath -m --relative-to=$(B) .))/lib
 $(B)/%.pc: lib/%.pc.in Makefile
 	mkdir -p $(@D)
-	$(MAKE_PC) -e 's|^libdir=.*|libdir=$(abspath $(B))|; s|^includedir=.*|includedir=$(CURDIR)/lib|' $< >$@
+	$(MAKE_PC) -e '/^prefix=/d; s|^libdir=.*|libdir=$${pcfiledir}|; s|^includedir=.*|includedir=$(HEADERS_FROM_B)|' $< >$@
 $(B)/include/%.h: lib/%.h
 	mkdir -p $(@D) && cp $< $@
 define COPY_HEADER

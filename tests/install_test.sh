@@ -116,6 +116,13 @@ lone_lesson() { # one file, copied out of the tree
     mkdir -p "$work/lone" && cp "$B/lessons/01-where-am-i" "$work/lone/01-where-am-i" &&
         (cd "$work/lone" && seen env -i PATH=/usr/bin:/bin HOME="$work/lone" BROWSER=none ./01-where-am-i --view)
 }
+moved() { # a copy of the checkout compiles against itself, and its .pc files do not name this one
+    mkdir -p "$work/moved/$B" && cp -r lib "$work/moved" && cp "$B"/*.pc "$B"/*.a "$work/moved/$B" || return 1
+    ! grep -lF "$PWD" "$work/moved/$B"/*.pc || return 1
+    (export PKG_CONFIG_PATH=$work/moved/$B && cd "$work/own" && for pc in ferry ferry-core; do
+        gcc -Wall -Werror a.c $(pkg-config --cflags --libs $pc) -o moved.out && ./moved.out | grep 2 || exit 1
+    done)
+}
 uninstalled() {
     (export PKG_CONFIG_PATH=$(realpath "$B") && cd "$work/own" &&
         gcc -Wall -Werror a.c $(pkg-config --cflags --libs ferry) -o b.out && ./b.out | grep 2)
@@ -135,6 +142,7 @@ holds "FERRY_TRACE writes the run" traces
 holds "FERRY_VIEW=1 shows one's own program and leaves its arguments alone" views
 holds "a lesson executable alone serves its run" lone_lesson
 holds "a program builds against build/ by pkg-config" uninstalled
+holds "a moved checkout builds against itself" moved
 holds "C++ may include ferry.h" cplusplus
 holds "the installed ferry lists the lessons" lists
 holds "the installed ferry grades" grades

@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "log.h"
+#include "storage.h"
+#include "tensor.h"
 #include "text.h"
 
 static char own_path[4096], trace[64];
@@ -139,6 +141,19 @@ static void a_crash_before_the_first_call_is_recorded(void **state)
 }
 #endif
 
+static void what_has_no_bytes_yet_contains_no_address(void **state)
+{
+    (void)state;
+    fy_tensor *x = fy_ones((1000));
+    void *data = x->storage->data;
+    assert_ptr_equal(fy_storage_containing((char *)data + 4), x->storage);
+    x->storage->data = NULL; /* as while another thread allocates it */
+    assert_null(fy_storage_containing(NULL));
+    assert_null(fy_storage_containing((void *)8));
+    x->storage->data = data;
+    fy_free(x);
+}
+
 int main(int argc, char **argv)
 {
     ssize_t n = readlink("/proc/self/exe", own_path, sizeof own_path - 1);
@@ -152,6 +167,7 @@ int main(int argc, char **argv)
 #ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(a_crash_before_the_first_call_is_recorded),
 #endif
+        cmocka_unit_test(what_has_no_bytes_yet_contains_no_address),
     };
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
 }

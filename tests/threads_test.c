@@ -171,6 +171,30 @@ static void each_write_of_four_threads_has_its_own_version(void **state)
     for (int i = 0; i < THREADS; i++) assert_true(fy_item(fy_select(shared, 0, i)) == WRITES);
 }
 
+/* Products, conversions and masks of one tensor, to which the others meanwhile make and drop references: for TSan. */
+static void *reads_and_refers(void *unused)
+{
+    for (int i = 0; i < TURNS; i++) FY_SCOPE
+        {
+            fy_tensor *again = fy_to(shared, "cpu");
+            fy_matmul(again, shared);
+            fy_add(fy_gt(fy_t(shared), 0), fy_t(again));
+            fy_masked_select(shared, fy_gt(again, 0));
+            fy_mul(shared, fy_to(fy_t(again), FY_FLOAT64));
+        }
+    return unused;
+}
+
+static void a_plan_reads_no_count_of_references(void **state)
+{
+    (void)state;
+    fy_free(shared);
+    fy_tensor *made[] = {fy_ones((4, 4))};
+    shared = made[0];
+    in_threads(reads_and_refers);
+    assert_true(fy_item(fy_sum(fy_matmul(shared, shared))) == 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +203,7 @@ int main(void)
         cmocka_unit_test(four_threads_allocate_on_one_card),
         cmocka_unit_test(a_fault_is_kept_for_the_thread_that_met_it),
         cmocka_unit_test(each_write_of_four_threads_has_its_own_version),
+        cmocka_unit_test(a_plan_reads_no_count_of_references),
     };
     setenv("FERRY_GPU", "sim", 1);
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -229,12 +229,15 @@ void fy_storage_release(fy_site *at, fy_storage *s)
     if (deleter) deleter(given, context);
 }
 
-/* Lock-free: called by the SIGSEGV handler, perhaps while this thread holds the lock. */
+/* Lock-free: called by the SIGSEGV handler, perhaps while this thread holds the lock, and while others allocate: a
+ * storage whose bytes are not there yet contains nothing. */
 const fy_storage *fy_storage_containing(const void *p)
 {
     for (const fy_storage *s = __atomic_load_n(&oldest, __ATOMIC_ACQUIRE); s;
-         s = __atomic_load_n(&s->next, __ATOMIC_ACQUIRE))
-        if ((uintptr_t)p - (uintptr_t)s->data < s->bytes) return s;
+         s = __atomic_load_n(&s->next, __ATOMIC_ACQUIRE)) {
+        const void *data = __atomic_load_n(&s->data, __ATOMIC_RELAXED);
+        if (data && (uintptr_t)p - (uintptr_t)data < s->bytes) return s;
+    }
     return NULL;
 }
 

@@ -79,7 +79,7 @@ fy_tensor *fy_nonzero_at(fy_site *at, fy_tensor *x)
 /* x broadcast to shape s, as a temporary header: no view that the program sees, no reference. */
 static fy_tensor expanded(const fy_tensor *x, const fy_shape *s)
 {
-    fy_tensor wide = *x;
+    fy_tensor wide = fy_tensor_described(x);
     fy_layout l = fy_layout_broadcast(x, s);
     wide.ndim = s->ndim;
     memcpy(wide.shape, l.shape, sizeof wide.shape);

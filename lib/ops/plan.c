@@ -171,7 +171,7 @@ static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
     fy_geometry own = fy_geometry_of(x);
     if (fy_is_dense(&own)) return p->in[i];
     fy_layout given = fy_layout_of(&own);
-    fy_tensor converted = *x;
+    fy_tensor converted = fy_tensor_described(x);
     fy_shape_follow(&own.shape, 1, &given, true, converted.strides);
     return fy_layout_broadcast(&converted, &p->result.shape);
 }

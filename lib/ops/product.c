@@ -200,7 +200,7 @@ static fy_layout as_matrices(const fy_tensor *x, const fy_shape *batch, bool lef
 static bool plan_product(const fy_call *c, fy_plan *p)
 {
     int first = fy_ops[c->op].nin - 2;
-    fy_tensor *x[] = {left_of(c), right_of(c)}, a = *x[0], b = *x[1];
+    fy_tensor *x[] = {left_of(c), right_of(c)}, a = fy_tensor_described(x[0]), b = fy_tensor_described(x[1]);
     fy_shape batch = {0}, *s = &p->result.shape;
     a.ndim = a.ndim > 2 ? a.ndim - 2 : 0; /* the batch: all but the last two dimensions */
     b.ndim = b.ndim > 2 ? b.ndim - 2 : 0;

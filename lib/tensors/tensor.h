@@ -31,6 +31,19 @@ struct fy_tensor {
     uint32_t holders;                                                   /* how many members of modules it is */
 };
 
+/* What a plan needs of x, to be changed. Other threads count references to x meanwhile: a copy of all would read those. */
+static inline fy_tensor fy_tensor_described(const fy_tensor *x)
+{
+    fy_tensor t = {.magic = x->magic, .id = x->id, .dtype = x->dtype, .element_size = x->element_size};
+    t.storage = x->storage;
+    t.offset = x->offset;
+    t.ndim = x->ndim;
+    t.name = x->name;
+    memcpy(t.shape, x->shape, sizeof t.shape);
+    memcpy(t.strides, x->strides, sizeof t.strides);
+    return t;
+}
+
 /* A view of a storage, without a handle. */
 typedef struct fy_geometry {
     fy_dtype dtype;
