@@ -181,6 +181,38 @@ TEST(a_leaf_is_written_under_no_grad_only)
     }
 }
 
+TEST(a_view_made_under_no_grad_requires_grad_as_its_base_does)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = two(), *plain = fy_ones((2)), *v = NULL, *unseen = NULL;
+        FY_NO_GRAD
+        {
+            v = fy_narrow(w, 0, 0, 1);
+            unseen = fy_narrow(plain, 0, 0, 1);
+        }
+        assert_true(fy_requires_grad(v) && fy_is_leaf(v));
+        assert_null(fy_grad_fn(v));
+        assert_false(fy_requires_grad(unseen));
+        assert_false(fy_requires_grad(fy_detach(v)));
+        FY_NO_GRAD assert_false(fy_requires_grad(fy_mul(v, 2)));
+        fy_tensor *y = fy_mul(v, 2), *part = fy_narrow(v, 0, 0, 1), *both = fy_cat((v, v), 0);
+        assert_string_equal(fy_grad_fn(y), "MulBackward0");
+        assert_string_equal(fy_grad_fn(part), "SliceBackward0");
+        assert_string_equal(fy_grad_fn(both), "CatBackward0");
+        assert_true(fy_backward(fy_sum(fy_add(y, part)))); /* no gradient flows through it */
+        assert_null(fy_grad(w));
+        assert_true(fy_backward(fy_sum(fy_add(fy_mul(w, 3), y))));
+        assert_true(HOLDS(fy_grad(w), 3, 3));
+        assert_false(fy_backward(v, .gradient = fy_ones((1))));
+        assert_true(failed_with("element 0 of tensors does not require grad and does not have a grad_fn"));
+        FY_NO_GRAD v = fy_narrow(plain, 0, 0, 1);
+        fy_requires_grad_(plain);
+        assert_true(fy_requires_grad(v)); /* of now, not of when the view was made */
+    }
+}
+
 static bool left_by_return(fy_tensor *w)
 {
     FY_NO_GRAD return fy_requires_grad(fy_mul(w, 2));
@@ -482,6 +514,7 @@ int main(void)
         cmocka_unit_test(gradients_add_up_and_a_graph_is_used_once),
         cmocka_unit_test(a_saved_tensor_that_was_written_is_named),
         cmocka_unit_test(a_leaf_is_written_under_no_grad_only),
+        cmocka_unit_test(a_view_made_under_no_grad_requires_grad_as_its_base_does),
         cmocka_unit_test(equal_maxima_share_and_a_dimension_chooses_the_first),
         cmocka_unit_test(operands_that_are_written_are_saved_as_they_were),
         cmocka_unit_test(retained_gradients_follow_writes_in_place),

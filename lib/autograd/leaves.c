@@ -33,7 +33,7 @@ fy_tensor *fy_requires_grad__at(fy_site *at, fy_tensor *x, int64_t on)
     return x;
 }
 
-bool fy_requires_grad_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) && fy_needs_grad(x); }
+bool fy_requires_grad_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) && fy_is_required(x); }
 bool fy_is_leaf_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) && is_leaf(x); }
 
 const char *fy_grad_fn_at(fy_site *at, fy_tensor *x)
@@ -65,7 +65,7 @@ fy_tensor *fy_grad_at(fy_site *at, fy_tensor *x)
 fy_tensor *fy_retain_grad_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
-    if (!fy_needs_grad(x))
+    if (!fy_is_required(x))
         return fy_fail_about(at, "grad", "make what it was computed from with .requires_grad = true", 1, &x,
                              "can't retain_grad on Tensor that has requires_grad=False");
     if (!is_leaf(x)) x->node->retains_grad = true;

@@ -100,7 +100,7 @@ static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async
 fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o)
 {
     fy_session_start();
-    if (!fy_check(at, 0, dst) || !fy_check(at, 1, src) || !fy_graph_check_written(at, dst, fy_needs_grad(src)))
+    if (!fy_check(at, 0, dst) || !fy_check(at, 1, src) || !fy_graph_check_written(at, dst, fy_is_required(src)))
         return NULL;
     bool across = dst->storage->dev != src->storage->dev;
     bool ok = is_same(dst, src) || (across ? copy_between(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));

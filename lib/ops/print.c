@@ -25,6 +25,7 @@ typedef enum style { TRUTH, INTEGER, WHOLE, FIXED, SCIENTIFIC } style;
 typedef struct printer {
     const fy_tensor *x;
     const fy_node *node; /* of its gradient; NULL: none */
+    bool required;       /* x requires grad */
     const void *data;    /* rows */
     bool summary;
     style style;
@@ -198,13 +199,14 @@ static void add_suffixes(printer *p)
     if (p->node && p->node->op != FY_NODE_LEAF) {
         snprintf(buf, sizeof buf, "grad_fn=<%s>", fy_node_name(p->node, shape, sizeof shape));
         add_suffix(p, &length, buf);
-    } else if (p->node && p->node->requires_grad) add_suffix(p, &length, "requires_grad=True");
+    } else if (p->required) add_suffix(p, &length, "requires_grad=True");
 }
 
 /* False if out of memory; then nothing is printed. */
 static bool write_out(fy_tensor *x, const void *data)
 {
-    printer p = {.x = x, .node = fy_node_of(x), .data = data, .summary = fy_numel(x) > THRESHOLD};
+    printer p = {
+        .x = x, .node = fy_node_of(x), .required = fy_is_required(x), .data = data, .summary = fy_numel(x) > THRESHOLD};
     add(&p, "tensor(");
     if (fy_numel(x) == 0) {
         add(&p, "[]");

@@ -17,7 +17,7 @@ bool fy_records(const fy_call *c)
     if (!fy_is_grad_enabled()) return false;
     if (c->out && (fy_needs_grad(c->out) || fy_base_needs_grad(c->out))) return true;
     for (int i = 0; i < fy_ops[c->op].nin; i++)
-        if (fy_op_is_differentiable(c->op, i) && fy_needs_grad(operand(c, i))) return true;
+        if (fy_op_is_differentiable(c->op, i) && fy_is_required(operand(c, i))) return true;
     return false;
 }
 
@@ -136,7 +136,7 @@ void fy_record_step(fy_site *at, fy_node_kind kind, fy_tensor *out, size_t n, fy
 {
     bool any = in_place && fy_needs_grad(out);
     if (!fy_is_grad_enabled() || !fy_dtype_is_real(out->dtype)) return;
-    for (size_t i = 0; i < n; i++) any |= fy_needs_grad(x[i]); /* of all: it may make their nodes, before this one */
+    for (size_t i = 0; i < n; i++) any |= fy_is_required(x[i]); /* of all: it may make their nodes, before this one */
     if (!any) return;
     fy_node *node = fy_node_make(at, (int)kind, out, (int)n);
     for (size_t i = 0; i < n; i++) fy_node_link(node, (int)i, x[i]);

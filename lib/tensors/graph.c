@@ -276,6 +276,12 @@ bool fy_needs_grad(fy_tensor *x)
 
 bool fy_base_needs_grad(const fy_tensor *x) { return x->is_view && x->history && needs_gradient(x->history->node); }
 
+bool fy_is_required(fy_tensor *x)
+{
+    return fy_needs_grad(x) ||
+           (x && x->magic == FY_ALIVE && x->is_view && fy_dtype_is_real(x->dtype) && fy_base_needs_grad(x));
+}
+
 /* ---- views ---- */
 
 fy_history *fy_history_retain(fy_history *h)
@@ -309,7 +315,7 @@ static fy_history *history_of(fy_tensor *base)
 
 void fy_graph_view(fy_site *at, fy_tensor *x, fy_tensor *view, fy_node_kind kind, const fy_shape *dims)
 {
-    bool tracked = fy_is_grad_enabled() && fy_needs_grad(x) && fy_dtype_is_real(view->dtype);
+    bool tracked = fy_is_grad_enabled() && fy_is_required(x) && fy_dtype_is_real(view->dtype);
     view->history = fy_history_retain(history_of(x));
     view->history_seen = view->history->writes;
     view->is_view = true;

@@ -104,6 +104,9 @@ fy_tensor *fy_node_call(fy_tensor *x, const char *name);
 bool fy_node_writer_name(const fy_saved *saved, char *buf, size_t room);
 
 bool fy_base_needs_grad(const fy_tensor *x); /* x is a view, and its base is part of a graph */
+/* Does x require grad? Also a view that no graph records, as one made under FY_NO_GRAD, if its base does: as in PyTorch
+ * calls on it are recorded then, though no gradient flows through it. */
+bool fy_is_required(fy_tensor *x);
 /* May the tensor be written in place? False after an error: a leaf that requires grad, or a view of one. recorded: an
  * operand of the call needs a gradient. */
 bool fy_graph_check_written(fy_site *at, fy_tensor *x, bool recorded);
