@@ -213,6 +213,21 @@ TEST(a_view_made_under_no_grad_requires_grad_as_its_base_does)
     }
 }
 
+TEST(a_norm_of_p_0_gives_no_gradient)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = two(), *n = fy_norm(w, (), .p = 0);
+        assert_true(fy_requires_grad(n) && HOLDS(n, 2));
+        assert_string_equal(fy_grad_fn(n), "LinalgVectorNormBackward0");
+        assert_true(fy_backward(n));
+        assert_null(fy_grad(w));
+        assert_true(fy_backward(fy_add(fy_sum(w), fy_norm(w, (), .p = 0))));
+        assert_true(HOLDS(fy_grad(w), 1, 1));
+    }
+}
+
 static bool left_by_return(fy_tensor *w)
 {
     FY_NO_GRAD return fy_requires_grad(fy_mul(w, 2));
@@ -514,6 +529,7 @@ int main(void)
         cmocka_unit_test(gradients_add_up_and_a_graph_is_used_once),
         cmocka_unit_test(a_saved_tensor_that_was_written_is_named),
         cmocka_unit_test(a_leaf_is_written_under_no_grad_only),
+        cmocka_unit_test(a_norm_of_p_0_gives_no_gradient),
         cmocka_unit_test(a_view_made_under_no_grad_requires_grad_as_its_base_does),
         cmocka_unit_test(equal_maxima_share_and_a_dimension_chooses_the_first),
         cmocka_unit_test(operands_that_are_written_are_saved_as_they_were),

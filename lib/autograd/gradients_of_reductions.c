@@ -81,7 +81,6 @@ fy_arg fy_gradient_norm(const fy_node *n, fy_arg g, fy_arg a, fy_arg r)
 {
     double p = n->real[FY_NORM_p];
     fy_arg gk = kept(n, g), rk = kept(n, r), zero_norm = OP(eq, rk, NUMBER(0));
-    if (p == 0) return OP(mul, fy_gradient_zeros(a), gk);
     if (p == 1) return OP(mul, OP(sign, a), gk);
     if (p == 2) return OP(where, zero_norm, ZERO, OP(mul, a, OP(div, gk, rk)));
     fy_arg size = OP(abs, a), sign = OP(sign, a);

@@ -56,6 +56,12 @@ static void save(fy_node *node, int i, const fy_call *c, fy_tensor *x, const fy_
     if (c->out && !is_target && x->storage == c->out->storage) node->saved[i].version = before->version;
 }
 
+/* PyTorch gives the operand of a norm of p 0, a count, no gradient at all, not one of zeros. */
+static bool has_gradient(const fy_call *c, int i)
+{
+    return fy_op_is_differentiable(c->op, i) && !(c->op == FY_OP_norm && c->real[FY_NORM_p] == 0);
+}
+
 /* Saved in place of an operand b. */
 static bool save_positions(fy_node *node, const fy_call *c)
 {
@@ -103,7 +109,7 @@ fy_tensor *fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)
         for (int i = 0; i < nin; i++) {
             fy_tensor *x = operand(c, i);
             if (x) node->tensors |= (uint8_t)(1u << i);
-            if (fy_op_is_differentiable(c->op, i)) fy_node_link(node, i, x);
+            if (has_gradient(c, i)) fy_node_link(node, i, x);
             if (!x) node->saved[i].is = c->in[i];
             else if (reads & 1u << i) save(node, i, c, x, before);
         }
