@@ -44,7 +44,7 @@ __global__ void matmul(const T *a, fy_layout_arg stack_a, fy_layout_arg la, cons
         }
 }
 
-/* With beta 0 c is ignored, even a NaN. */
+/* With beta 0 c is ignored, even a NaN; with alpha 0 the product. */
 template <typename T>
 __global__ void addmm(const T *c, fy_layout_arg lc, const T *a, fy_layout_arg la, const T *b, fy_layout_arg lb, total<T> beta,
                       total<T> alpha, T *out, fy_layout_arg lo)
@@ -52,7 +52,7 @@ __global__ void addmm(const T *c, fy_layout_arg lc, const T *a, fy_layout_arg la
     int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x;
     for (int64_t top = (int64_t)blockIdx.y * TILE; top < lo.shape[0]; top += (int64_t)gridDim.y * TILE) {
         int64_t row = top + threadIdx.y;
-        total<T> sum = alpha * dot(a, la, row, b, lb, column);
+        total<T> product = dot(a, la, row, b, lb, column), sum = alpha != 0 ? alpha * product : 0;
         if (row >= lo.shape[0] || column >= lo.shape[1]) continue;
         if (beta != 0) sum += beta * wide(c[row * lc.strides[0] + column * lc.strides[1]]);
         put(&out[row * lo.strides[0] + column * lo.strides[1]], sum);

@@ -149,6 +149,25 @@ static void with_beta_0_what_is_added_does_not_count(void **state)
     }
 }
 
+/* For few elements and for BLAS, on the host and on the card. */
+static void with_alpha_0_the_product_does_not_count(void **state)
+{
+    (void)state;
+    static const fy_dtype types[] = {FY_FLOAT16, FY_BFLOAT16, FY_FLOAT32, FY_FLOAT64};
+    for (int t = 0; t < 4; t++)
+        for (int on_card = 0; on_card < 2; on_card++)
+            for (int64_t n = 1; n <= 20; n += 19) FY_SCOPE
+                {
+                    fy_opts o = {.dtype = types[t], .device = on_card ? "cuda" : "cpu"};
+                    fy_tensor *one = fy_ones((n, n), .dtype = o.dtype, .device = o.device);
+                    fy_tensor *bad = fy_full((n, n), INFINITY, .dtype = o.dtype, .device = o.device);
+                    fy_tensor *y = fy_addmm(one, bad, one, 2, 0), *z = fy_addmm(one, one, fy_mul(bad, 0), 0, 0);
+                    assert_true(fy_equal(y, fy_mul(one, 2)));
+                    assert_true(fy_equal(z, fy_zeros_like(one)));
+                    assert_true(fy_item(fy_sum(fy_isnan(fy_addmm(one, fy_mul(bad, 0), one, 2, 1)))) == (double)(n * n));
+                }
+}
+
 static void rows_of_softmax_add_up_to_one(void **state)
 {
     (void)state;
@@ -199,6 +218,7 @@ static int run_all(void)
         cmocka_unit_test(no_inner_size_gives_zeros),
         cmocka_unit_test(an_empty_product_takes_two_dtypes),
         cmocka_unit_test(with_beta_0_what_is_added_does_not_count),
+        cmocka_unit_test(with_alpha_0_the_product_does_not_count),
         cmocka_unit_test(rows_of_softmax_add_up_to_one),
         cmocka_unit_test(ferry_blas_says_what_does_the_cards_products),
     };

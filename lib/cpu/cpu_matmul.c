@@ -245,7 +245,7 @@ const char *fy_host_blas(const fy_run_work *w)
     return w->dtype == FY_FLOAT64 ? "cblas_dgemm" : "cblas_sgemm";
 }
 
-/* Multiplies the last two operands. */
+/* Multiplies the last two operands. With alpha 0 they are ignored, even a NaN, as BLAS does. */
 static void multiply(fy_run_work *w, product p)
 {
     const fy_operand *a = &w->in[w->nin - 2], *b = &w->in[w->nin - 1];
@@ -259,6 +259,7 @@ static void multiply(fy_run_work *w, product p)
         p.out = matrix_of(&w->out, i);
         p.a.rows *= tall;
         p.out.rows *= tall;
+        if (p.alpha == 0) p.a.columns = p.b.rows = 0;
         one_product(&p, w->dtype);
     }
     w->blas = fy_host_blas(w);
