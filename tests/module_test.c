@@ -241,6 +241,24 @@ TEST(odd_results_of_a_forward_function_are_told)
     }
 }
 
+TEST(a_dropout_of_all_draws_nothing)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_module *drop = fy_nn_dropout(1);
+        fy_tensor *x = fy_ones((2), .requires_grad = true);
+        fy_manual_seed(0);
+        fy_tensor *y = fy_call(drop, x), *next = fy_randn((2));
+        assert_true(HOLDS(y, 0, 0));
+        assert_string_equal(fy_grad_fn(y), "MulBackward0");
+        assert_true(fabs(element(next, 0) - 1.5410) < 1e-4 && fabs(element(next, 1) + 0.2934) < 1e-4);
+        fy_backward(fy_sum(y));
+        assert_true(HOLDS(fy_grad(x), 0, 0));
+        fy_module_free(drop);
+    }
+}
+
 TEST(dropout_drops_in_training_alone)
 {
     (void)state;
@@ -465,6 +483,7 @@ int main(void)
         cmocka_unit_test(a_learners_own_module_is_called_like_any_other),
         cmocka_unit_test(what_a_module_makes_on_the_way_is_freed),
         cmocka_unit_test(odd_results_of_a_forward_function_are_told),
+        cmocka_unit_test(a_dropout_of_all_draws_nothing),
         cmocka_unit_test(dropout_drops_in_training_alone),
         cmocka_unit_test(an_error_in_a_layer_names_tensors_and_the_call),
         cmocka_unit_test(names_are_those_of_pytorch),

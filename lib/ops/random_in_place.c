@@ -104,7 +104,8 @@ fy_tensor *fy_dropout_at(fy_site *at, fy_tensor *x, double p)
         !check_probability(at, p, "dropout probability has to be between 0 and 1, but got "))
         return NULL;
     if (p == 0) return fy_scope_track(fy_tensor_retain(x));
-    c.real[FY_RANDOM_value] = p < 1 ? 1 / (1 - p) : 0;
+    if (p == 1) return fy_mul_at(at, fy_arg_tensor(x), fy_arg_real(0)); /* nothing is drawn */
+    c.real[FY_RANDOM_value] = 1 / (1 - p);
     fy_tensor *noise = fy_draw(&c);
     if (!noise) return NULL;
     fy_tensor *out = fy_dispatch(&(fy_call){
