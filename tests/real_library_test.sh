@@ -43,7 +43,7 @@ int main(void)
 C
 own() { # a program built against a library folder with pkg-config
     mkdir -p "$work/kit" && cp "$B/libferry.a" "$work/kit/" &&
-        sed "s|^libdir=.*|libdir=$work/kit|" "$B/ferry-core.pc" >"$work/kit/ferry-core.pc" &&
+        sed "s|^libdir=.*|libdir=$work/kit|; s|^includedir=.*|includedir=$PWD/lib|" "$B/ferry-core.pc" >"$work/kit/ferry-core.pc" &&
         PKG_CONFIG_PATH=$work/kit gcc "$work/a.c" $(PKG_CONFIG_PATH=$work/kit pkg-config --cflags --libs ferry-core) -o "$work/own" &&
         grep -qF -- '-L${libdir} -Wl,-rpath,${libdir} ' lib/ferry.pc.in
 }

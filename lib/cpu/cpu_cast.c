@@ -1,6 +1,6 @@
-/* cpu_cast.c: cast and clone on the host. A float is truncated to an integer. Where that cannot hold it, and for NaN, the
- * result is the smallest integer, as x86 converts, and so PyTorch; uint8 wraps around. Floats are rounded once. Nonzero
- * is true. A card saturates instead (kernels/cast.cu). */
+/* cpu_cast.c: cast and clone on the host. A float is truncated to an integer. Where that cannot hold it, and for NaN,
+ * the result is the smallest integer, as x86 converts, and so PyTorch; uint8 wraps around. Floats are rounded once.
+ * Nonzero is true. A card saturates instead (kernels/cast.cu). */
 #include "cpu.h"
 #include "dtype.h"
 #include "half.h"
@@ -13,8 +13,8 @@
 static inline int64_t to_64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN; }
 static inline int32_t to_32(double x) { return x > -0x1p31 - 1 && x < 0x1p31 ? (int32_t)x : INT32_MIN; }
 
-/* Loops from one type to every type. read: an element to a C number; to_i64, to_i32: that to an integer; once: that to a
- * float which rounds to the same 16-bit float as the number itself. */
+/* Loops from one type to every type. read: an element to a C number; to_i64, to_i32: that to an integer; once: that to
+ * a float which rounds to the same 16-bit float as the number itself. */
 #define FROM(from, T, read, to_i64, to_i32, once) \
     FY_LOOP(from##_to_f32, T, float, read(x)) \
     FY_LOOP(from##_to_f64, T, double, read(x)) \

@@ -93,7 +93,9 @@ bool fy_blob_check_written(fy_site *at, fy_tensor *out)
 {
     fy_storage *s = out->storage;
     if (s->mem != FY_WORD_foreign || s->writable || !s->bytes) return true;
-    if ((s->writable = is_writable(s))) return true;
+    bool writable = is_writable(s);
+    s->writable = writable;
+    if (writable) return true;
     return fy_fail_about(at, "memory", "fy_clone gives it memory of its own", 1, &out,
                          "the memory given to fy_from_blob is read-only: the program may not write it");
 }

@@ -70,7 +70,7 @@ bool fy_plan_counted(const fy_call *c, fy_plan *p);      /* nonzero.c */
 bool fy_divisor_ok(const fy_call *c, const fy_plan *p);  /* check_divisor.c: no integer division by 0 on the CPU */
 bool fy_plan_in_place(const fy_call *c, fy_plan *p);     /* check_inplace.c: may the target be written; sets p->out */
 bool fy_overlaps_in_part(const fy_tensor *out, const fy_tensor *x); /* may writing `out` change x before it is read? */
-bool fy_blob_check_written(fy_site *at, fy_tensor *out); /* blob.c: is its memory the program's to write? */
+bool fy_blob_check_written(fy_site *at, fy_tensor *out);            /* blob.c: is its memory the program's to write? */
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */

@@ -31,7 +31,8 @@ struct fy_tensor {
     uint32_t holders;                                                   /* how many members of modules it is */
 };
 
-/* What a plan needs of x, to be changed. Other threads count references to x meanwhile: a copy of all would read those. */
+/* What a plan needs of x, to be changed. Other threads count references to x meanwhile: a copy of all would read those.
+ */
 static inline fy_tensor fy_tensor_described(const fy_tensor *x)
 {
     fy_tensor t = {.magic = x->magic, .id = x->id, .dtype = x->dtype, .element_size = x->element_size};
