@@ -48,12 +48,15 @@ static bool check_stage(grading *g, const char *name, const char *stage, const c
                     : grade_say(g, "The %s stage, fy_%s, did not run.", stage, of));
 }
 
-/* relu, however it is written; nothing of its kind ran elsewhere. */
+/* relu, however it is written; nothing of that name ran elsewhere. */
 static bool check_middle(grading *g)
 {
-    const fy_event *op = next_event(g, NULL, op, computes_as(it, "relu") && computes_y(g, it));
-    const fy_event *off = next_event(g, NULL, op, computes_as(it, "relu") && computes_y(g, it) && is->device != SECOND);
-    return check_stage(g, "both-cards-work", "middle", "relu", off ? off : op, SECOND);
+    const fy_event *here =
+        next_event(g, NULL, op, computes_as(it, "relu") && is->device == SECOND && computes_y(g, it));
+    const char *of = here ? grade_text(g, here, here->is.op.name) : "relu";
+    const fy_event *off =
+        next_event(g, NULL, op, fy_event_is(it, is->name, of) && is->device != SECOND && computes_y(g, it));
+    return check_stage(g, "both-cards-work", "middle", "relu", off ? off : here, SECOND);
 }
 
 static void check_ends(grading *g)
