@@ -37,7 +37,7 @@ leaves_out() { # of made-up events what a card alone knows is left out, and noth
         FIELD(warm, INT, size, "how many") \
     END(warm) \
     KIND(op, "an operation") \
-        FIELD(op, OPT, launch, "ns between two marks") \
+        FIELD(op, OPT, launch, "measured: ns between two marks") \
         FIELD(op, INT, nsize, "nothing that a card measures") \
         FIELD(op, REAL, share, "may differ between machines") \
         FIELD(op, SEQ, because, "an event") \
