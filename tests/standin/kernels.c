@@ -25,4 +25,4 @@ const fy_kernel *fy_cuda_kernel(int op)
     return of ? &k : NULL;
 }
 
-fy_cuda_built fy_cuda_kernels(void) { return (fy_cuda_built){"any", 75}; }
+fy_cuda_built fy_cuda_kernels(void) { return (fy_cuda_built){.any = "any", .oldest = 75}; }
