@@ -188,17 +188,18 @@ static size_t mapped_memory(int n, pid_t but, size_t limit)
     return bytes;
 }
 
-process_tree process_tree_of(pid_t root, pid_t but, size_t page, size_t limit)
+process_tree process_tree_of(pid_t root, pid_t but, size_t page, size_t limit, int most)
 {
     process_tree f = {.written = process_written(root)};
     size_t opened = 0;
     int n = mark(all_processes, root), files = 0;
+    for (int i = 0; i < n; i++) f.count += all_processes[i].related && all_processes[i].pid != but;
+    if (f.count > most) return f; /* a fork bomb doubles while its memory is counted */
     for (int i = 0; i < n; i++) {
         const pid_t pid = all_processes[i].pid;
         if (!all_processes[i].related || pid == but) continue;
         size_t used, mapped;
         process_memory(pid, page, &used, &mapped);
-        f.count++;
         f.memory += used;
         f.written += process_written(pid);
         opened += open_memory(pid, &files);

@@ -180,7 +180,7 @@ static bool too_large(watch *w, child_end *end)
     *end = CHILD_MEMORY;
     if (used > l->memory || mapped > l->memory) return true;
     if (now() - w->counted < 0.25 && system_processes() < w->system_at_start + 16) return false;
-    process_tree all = process_tree_of(getpid(), w->keeper, w->page, l->memory);
+    process_tree all = process_tree_of(getpid(), w->keeper, w->page, l->memory, l->processes);
     w->counted = now();
     if (all.memory > l->memory) return true;
     *end = CHILD_DISK;

@@ -33,7 +33,7 @@ typedef struct process_tree {
     int count;
     size_t memory, written;
 } process_tree;
-process_tree process_tree_of(pid_t root, pid_t but, size_t page, size_t limit);
+process_tree process_tree_of(pid_t root, pid_t but, size_t page, size_t limit, int most);
 /* Bytes that a process, and whom it has waited for, have written to disks. */
 size_t process_written(pid_t pid);
 /* Sends a signal to every descendant; returns how many received it. page: bytes of a memory page. */
