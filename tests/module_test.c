@@ -1,5 +1,6 @@
 /* Modules: what they hold under which names, moving, training and evaluation, ownership. Initial values
  * and results are compared with PyTorch's by oracle_test.sh. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

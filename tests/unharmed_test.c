@@ -33,7 +33,8 @@ static const char allocation[] =
     PROGRAM("    for (size_t n = fy_dim(b) * (8 << 20);;) {\n        volatile char *p = malloc(n);\n"
             "        for (size_t i = 0; p && i < n; i += 4096) p[i] = 1;\n    }\n");
 
-static const char fork_bomb[] = PROGRAM("    for (;;) {\n        fork();\n        usleep(20000 * fy_dim(b));\n    }\n");
+static const char fork_bomb[] =
+    PROGRAM("    for (int i = 0;; i++) {\n        if (i < 10) fork();\n        usleep(20000 * fy_dim(b));\n    }\n");
 
 #ifdef __SANITIZE_THREAD__ /* under TSan, 64 processes exceed the memory limit */
 #define MANY_PROCESSES "stopped. The last Ferry call that finished"

@@ -84,7 +84,7 @@ static bool lay_out(const class_options *o, const submission *s, const char *fol
     size_t size;
     *h = *o->home;
     h->made_apart = false;
-    if (class_user(&o->users, o->job)) class_place_use(o->scratch, h);
+    if (class_user(&o->users, o->number)) class_place_use(o->scratch, h);
     snprintf(h->beside, sizeof h->beside, "%s", folder);
     snprintf(h->my, sizeof h->my, "%.2900s/my", folder);
     snprintf(h->made, sizeof h->made, "%.2900s/made", folder);

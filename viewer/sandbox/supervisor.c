@@ -132,10 +132,12 @@ static void exec_program(const child_options *o, char *const *envp, child_report
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
     if (o->log_fd >= 0) tell_own_number(envp[0]);
+    bool may_run =
+        !o->as_user || !o->hidden || hide_folders(o->hidden); /* before /tmp, where they may lie, is covered */
     if (is_kept) isolation_enter(o);
     keep_out_of_others();
     if (!is_kept) isolation_scope_signals();
-    bool may_run = !o->as_user || ((!o->hidden || hide_folders(o->hidden)) && become(o->as_user));
+    may_run = may_run && (!o->as_user || become(o->as_user));
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user would undo it */
     if (getppid() == 1) _exit(127);   /* the supervisor ended before prctl; its number is 0 from within a namespace */
     dup2(nothing, 0), dup2(output, 1), dup2(output, 2);
