@@ -28,11 +28,12 @@ static void count_cards(void) { printf("cards %d\n", fy_cuda_device_count()); }
 
 static int run_case(const char *name)
 {
+    volatile int *volatile unmapped = (volatile int *)8;
     if (strcmp(name, "early") == 0) hide_cards(), count_cards();
     if (strcmp(name, "late") == 0) count_cards(), hide_cards(), count_cards(), count_cards();
     if (strcmp(name, "latest") == 0) fy_ones((2), .device = "cuda"), hide_cards();
     if (strcmp(name, "same") == 0) count_cards(), setenv("CUDA_VISIBLE_DEVICES", "0", 1), count_cards();
-    if (strcmp(name, "crash") == 0) *(volatile int *)8 = 1;
+    if (strcmp(name, "crash") == 0) *unmapped = 1;
     return 0;
 }
 
