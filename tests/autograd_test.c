@@ -181,7 +181,7 @@ TEST(a_leaf_is_written_under_no_grad_only)
     }
 }
 
-TEST(a_view_made_under_no_grad_requires_grad_as_its_base_does)
+TEST(a_view_under_no_grad_requires_grad_as_its_base)
 {
     (void)state;
     FY_SCOPE
@@ -530,7 +530,7 @@ int main(void)
         cmocka_unit_test(a_saved_tensor_that_was_written_is_named),
         cmocka_unit_test(a_leaf_is_written_under_no_grad_only),
         cmocka_unit_test(a_norm_of_p_0_gives_no_gradient),
-        cmocka_unit_test(a_view_made_under_no_grad_requires_grad_as_its_base_does),
+        cmocka_unit_test(a_view_under_no_grad_requires_grad_as_its_base),
         cmocka_unit_test(equal_maxima_share_and_a_dimension_chooses_the_first),
         cmocka_unit_test(operands_that_are_written_are_saved_as_they_were),
         cmocka_unit_test(retained_gradients_follow_writes_in_place),

@@ -49,7 +49,7 @@ TEST(what_one_writes_the_other_sees)
 
 static const float constants[4] = {1, 2, 3, 4};
 
-TEST(what_is_read_only_is_read_and_a_write_is_refused)
+TEST(read_only_memory_is_read_and_writes_are_refused)
 {
     (void)state;
     FY_SCOPE
@@ -183,7 +183,7 @@ int main(void)
     recorded_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_writes_the_other_sees),
-        cmocka_unit_test(what_is_read_only_is_read_and_a_write_is_refused),
+        cmocka_unit_test(read_only_memory_is_read_and_writes_are_refused),
         cmocka_unit_test(the_deleter_is_called_once_when_the_last_view_goes),
         cmocka_unit_test(a_deleter_may_use_ferry),
         cmocka_unit_test(strides_may_leave_gaps_and_repeat),

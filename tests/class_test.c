@@ -305,27 +305,6 @@ static void submissions_run_as_another_user_where_possible(void **state)
     free(rows);
 }
 
-/* Each compiler adds its user. What one leaves anywhere is not the next one's. */
-static void no_two_submissions_have_one_user(void **state)
-{
-    (void)state;
-    if (geteuid() != 0) skip(); /* they run as the caller */
-    new_class("users");
-    for (char name[] = "a"; *name < 'e'; ++*name) hand_in(name, ONE, "int main(");
-    char compiler[PATH_ROOM], out[PATH_ROOM + 64], script[PATH_ROOM * 2], path[PATH_ROOM];
-    snprintf(compiler, sizeof compiler, "%s/user-cc", learner_folder);
-    snprintf(path, sizeof path, "%s/users.txt", learner_folder);
-    snprintf(script, sizeof script, "#!/bin/sh\necho \"`id -u`\" >>%s\nexec cc \"$@\"\n", path);
-    assert_true(file_write(compiler, script, strlen(script)) && file_write(path, "", 0));
-    assert_true(chmod(compiler, 0755) == 0 && chmod(learner_folder, 0711) == 0 && chmod(path, 0666) == 0);
-    snprintf(out, sizeof out, "--csv %s/users.csv --jobs 2", learner_folder);
-    setenv("CC", compiler, 1);
-    expect(out, 0, "4 submissions graded");
-    unsetenv("CC");
-    snprintf(script, sizeof script, "test `sort -u %s | grep -vx 0 | wc -l` -eq 4", path);
-    assert_int_equal(system(script), 0);
-}
-
 /* It signals every process that it may, for as long as the other one runs. */
 static void submissions_cannot_reach_each_other(void **state)
 {
@@ -596,7 +575,6 @@ int main(void)
         cmocka_unit_test(seeds_are_each_students_own),
         cmocka_unit_test(siphash_is_the_published_one),
         cmocka_unit_test(submissions_run_as_another_user_where_possible),
-        cmocka_unit_test(no_two_submissions_have_one_user),
         cmocka_unit_test(submissions_cannot_reach_each_other),
         cmocka_unit_test(a_failure_of_the_machine_is_no_result),
         cmocka_unit_test(a_linked_folder_is_not_read),

@@ -35,7 +35,7 @@ static void each_reason_for_having_no_card_has_its_own_words(void **state)
     check_why(0, 13000, cudaErrorLaunchFailure, "unspecified launch failure");
 }
 
-static void a_card_that_fails_at_its_first_use_leaves_nothing_behind(void **state)
+static void a_card_that_fails_when_first_used_leaves_nothing(void **state)
 {
     (void)state;
     fake_reset(1);
@@ -420,7 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_reason_for_having_no_card_has_its_own_words),
-        cmocka_unit_test(a_card_that_fails_at_its_first_use_leaves_nothing_behind),
+        cmocka_unit_test(a_card_that_fails_when_first_used_leaves_nothing),
         cmocka_unit_test(kernels_are_loaded_at_the_first_use_of_a_card),
         cmocka_unit_test(a_card_older_than_the_build_is_refused_in_words),
         cmocka_unit_test(what_a_driver_must_compile_is_said_and_loaded_late),

@@ -110,7 +110,7 @@ TEST(a_mismatch_names_the_argument_that_pytorch_checks)
     }
 }
 
-TEST(a_layers_mismatch_is_of_input_and_weight_not_of_its_bias)
+TEST(a_layers_mismatch_is_of_input_and_weight)
 {
     (void)state;
     FY_SCOPE
@@ -481,7 +481,7 @@ int main(int argc, char **argv)
         T(a_full_card_says_how_full),
         T(a_failed_call_changes_nothing),
         T(a_mismatch_names_the_argument_that_pytorch_checks),
-        T(a_layers_mismatch_is_of_input_and_weight_not_of_its_bias),
+        T(a_layers_mismatch_is_of_input_and_weight),
         T(the_first_error_is_kept_and_null_passes_through),
         T(operands_are_called_what_the_source_calls_them),
         T(errors_name_elements_of_a_list_as_it_does),

@@ -21,9 +21,9 @@ on_standin() { # on_standin FOLDER CASES LIBRARY MEASURE: a folder as for a card
         ln -sf "$3" "$1/lib/libferry-cuda.so" && ln -s "$B/gpu/bin/check" "$B/standin/measure" "$1/bin" && cp "$2/cases" "$1"
 }
 standins() {
-    make -s B="$B" "$B"/standin/{libferry-cuda.so,measure} && on_standin "$work/rehearsal" "$all" "$B/standin/libferry-cuda.so" &&
+    make -s B="$B" "${B#"$PWD"/}"/standin/{libferry-cuda.so,measure} && on_standin "$work/rehearsal" "$all" "$B/standin/libferry-cuda.so" &&
         on_standin "$work/short" "$work/few" "$B/standin/libferry-cuda.so" || return 1
-    [[ -z ${LONG:-} ]] || ! fuses || { make -s B="$B" "$B/standin/fused/libferry-cuda.so" && on_standin "$work/fused" "$all" "$B/standin/fused/libferry-cuda.so"; }
+    [[ -z ${LONG:-} ]] || ! fuses || { make -s B="$B" "${B#"$PWD"/}/standin/fused/libferry-cuda.so" && on_standin "$work/fused" "$all" "$B/standin/fused/libferry-cuda.so"; }
 }
 fuses() { grep -qw fma /proc/cpuinfo; } # can this processor?
 agrees() { # agrees FOLDER MICROSECONDS: all cases agree where a card's work takes so long

@@ -83,7 +83,7 @@ static void cards_hidden_before_the_first_call_are_hidden(void **state)
     unlink(trace);
 }
 
-static void a_list_of_cards_that_comes_too_late_is_said_once(void **state)
+static void a_late_list_of_cards_is_said_once(void **state)
 {
     (void)state;
     assert_int_equal(run("", "late"), 0);
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
     if (n < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cards_hidden_before_the_first_call_are_hidden),
-        cmocka_unit_test(a_list_of_cards_that_comes_too_late_is_said_once),
+        cmocka_unit_test(a_late_list_of_cards_is_said_once),
         cmocka_unit_test(the_allocators_settings_are_said_to_be_ignored),
         cmocka_unit_test(a_program_without_a_call_has_a_whole_log),
 #ifndef __SANITIZE_ADDRESS__

@@ -118,7 +118,7 @@ reads() { node -e 'const assert = require("assert"), r = JSON.parse(require("fs"
 submit() { FERRY_MY=$work/class/$1 "$ferry" grade 01 --gradescope "$work/$1.json"; }
 passing() { submit ada && result ada 'r.score == 9 && r.tests.length == 9 && r.tests.every(one => one.status == "passed")'; }
 failing() {
-    submit bob && result bob 'r.score == 6 && r.extra_data.max_score == 9 && t["ran-on-the-card"].status == "failed" &&
+    submit bob && result bob 'r.score == 7 && r.extra_data.max_score == 9 && t["ran-on-the-card"].status == "failed" &&
         t["ran-on-the-card"].output.startsWith("my/01-where-am-i.c:19: mat1 was never copied") && t["ran-on-the-card"].extra_data.line == 19 &&
         t["one-copy"].score == 1 && /expected .*\ngot /.test(t["ran-on-the-card"].output)'
 }

@@ -43,12 +43,33 @@ static void a_file_that_exhausts_the_compiler_earns_nothing(void **state)
     free(rows);
 }
 
+/* Each compiler adds its user. What one leaves anywhere is not the next one's. */
+static void no_two_submissions_have_one_user(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) skip(); /* they run as the caller */
+    new_class("users");
+    for (char name[] = "a"; *name < 'e'; ++*name) hand_in(name, ONE, "int main(");
+    char compiler[PATH_ROOM], out[PATH_ROOM + 64], script[PATH_ROOM * 2], path[PATH_ROOM];
+    snprintf(compiler, sizeof compiler, "%s/user-cc", learner_folder);
+    snprintf(path, sizeof path, "%s/users.txt", learner_folder);
+    snprintf(script, sizeof script, "#!/bin/sh\necho \"`id -u`\" >>%s\nexec cc \"$@\"\n", path);
+    assert_true(file_write(compiler, script, strlen(script)) && file_write(path, "", 0));
+    assert_true(chmod(compiler, 0755) == 0 && chmod(learner_folder, 0711) == 0 && chmod(path, 0666) == 0);
+    snprintf(out, sizeof out, "--csv %s/users.csv --jobs 2", learner_folder);
+    setenv("CC", compiler, 1);
+    expect(out, 0, "4 submissions graded");
+    unsetenv("CC");
+    snprintf(script, sizeof script, "test `sort -u %s | grep -vx 0 | wc -l` -eq 4", path);
+    assert_int_equal(system(script), 0);
+}
+
 /* A full disk of its own, in a namespace of its own: 77 where that cannot be had. */
 static int grade_on_a_small_disk(const char *disk, const char *csv)
 {
     char path[PATH_ROOM];
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0) return 77;
-    if (mount("tmpfs", disk, "tmpfs", 0, "size=100m") != 0) return 77;
+    if (mount("tmpfs", disk, "tmpfs", 0, "size=300m") != 0) return 77;
     snprintf(path, sizeof path, "%.2900s/state", disk);
     setenv("TMPDIR", disk, 1);
     setenv("XDG_STATE_HOME", path, 1);
@@ -407,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_that_exhausts_the_compiler_earns_nothing),
+        cmocka_unit_test(no_two_submissions_have_one_user),
         cmocka_unit_test(who_fills_the_disk_takes_nobodys_points),
         cmocka_unit_test(submissions_get_a_bare_environment_and_a_folder),
         cmocka_unit_test(what_a_killed_run_left_is_removed_later),

@@ -50,9 +50,8 @@ bool fy_log_adopt(int fd, char *err, size_t room);
 /* The whole schema as one JSON object {kind: {"doc":..., "fields":[{"name","type","doc"}]}}. (format.c) */
 void fy_schema_json(fy_text *out);
 
-/* Start time of a process in clock ticks since boot, which detects a reused pid; 0 if it is not alive, or a zombie. pid:
- * 0: this process.
- * (log_reader.c) */
+/* Start time of a process in clock ticks since boot, which detects a reused pid; 0 if it is not alive, or a zombie. Of
+ * this process for pid 0. (log_reader.c) */
 uint64_t fy_process_started(int64_t pid);
 
 #endif

@@ -166,7 +166,7 @@ test('both accesses of a data race are known by it', () => {
   }
 });
 
-test('the time of a slice has its launch in it, if its stream was idle', () => {
+test('the time of a slice has its launch in it', () => {
   const [op, complete] = kernel(1, 5, 0, 6, 7406);
   const told = (fields) => {
     const one = script(op, { ...complete, ...fields });

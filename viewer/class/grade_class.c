@@ -330,7 +330,7 @@ static bool grade_rest(const class_options *o, const submissions *all, const int
     bool ready = class_rows_write(done, o->csv); /* without what a killed run has left unfinished */
     int fd = ready ? open(o->csv, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
     if (fd < 0) atomic_store(&w->broken, errno);
-    else if (count) supervise(o, all, left, count, w, jobs, fd);
+    else if (count && !ending) supervise(o, all, left, count, w, jobs, fd);
     atomic_store(&w->next, 0);
     if (alone && !ending && !atomic_load(&w->broken)) supervise(o, all, left + count, alone, w, 1, fd);
     bool rest = explain_rest(w, atomic_load(&w->broken), o->csv, err, room);
@@ -352,8 +352,8 @@ bool grade_class(const class_options *o, const submissions *all, class_rows *don
             left[count + alone] = i;
             last ? alone++ : count++;
         }
-    int held = class_place_make(&o->users, o->home, scratch, err, room);
     catch_endings();
+    int held = class_place_make(&o->users, o->home, scratch, err, room);
     bool ok = held >= 0 && grade_rest(&how, all, left, count, alone, done, err, room);
     if (held >= 0) scratch_remove(scratch, held);
     free(left);
