@@ -134,7 +134,7 @@ needs_glibc_alone() { # all other libraries that its programs need are in the fo
     [[ -z $missing ]]
 }
 refuses_a_large_one() {
-    gcc -shared -x c /dev/null -o "$work/library" && truncate -s $((48 << 20)) "$work/library"
+    make -s B="$B" "${B#"$PWD"/}/standin/measure" && gcc -shared -x c /dev/null -o "$work/library" && truncate -s $((48 << 20)) "$work/library"
     ! tests/gpu/pack "$work/large" "$B/cases/check" "$work/library" "$B/standin/measure" 2>"$work/said" && [[ ! -e $work/large ]] &&
         grep 'it may have 48' "$work/said" && grep 'lib/libferry-cuda.so' "$work/said"
 }
