@@ -4,32 +4,18 @@
  * without an instruction for it. */
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "half.h"
 #include "random.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE int32_t bits_of(float x)
-{
-    int32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE float float_of(int32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* log(x), 0 < x <= 1: x = m * 2^e with m from sqrt(1/2) to sqrt(2), and log(m) by a polynomial in m - 1. */
 INLINE float logarithm(float x)
 {
-    int32_t bits = bits_of(x);
+    int32_t bits = (int32_t)fy_float_bits(x);
     float e = (float)(((bits >> 23) & 0xff) - 126),
-          half = float_of((bits & 0x007fffff) | 0x3f000000); /* from 1/2 to 1 */
+          half = fy_float_from(((uint32_t)bits & 0x007fffff) | 0x3f000000); /* from 1/2 to 1 */
     int32_t low = half < 0.707106781186547524f;
     float m = low ? half - 1 + half : half - 1, squared = m * m, y = 7.0376836292e-2f;
     e -= (float)low;

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "measure.h"
+#include "stopwatch.h"
 
 enum { TIMES = 2001, FEW = 101, COPIES = 21, LARGE_COPIES = 5 };
 #define MIB ((size_t)1 << 20)
@@ -53,25 +53,6 @@ static void say(const char *figure, const char *format, ...)
 }
 
 /* ---- times --------------------------------------------------------------------------------------- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times, int n)
-{
-    qsort(times, (size_t)n, sizeof *times, by_size);
-    return times[n / 2];
-}
 
 /* The host's time for one call of `work`. */
 static double host_ns(int times, void (*work)(void))

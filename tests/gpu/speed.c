@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <ferry.h>
+
+#include "stopwatch.h"
 
 enum { ROUNDS = 9, CALLS = 4, SMALL = 3000, NUMBERS = 1 << 20 };
 
@@ -67,19 +68,6 @@ static const struct {
     {"matmul", "float64", matmul_f64, 24, -1},
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* ns for one of so many calls, by events */
 static double calls_ns(fy_tensor *(*call)(void), int times)
 {
@@ -102,11 +90,11 @@ static void time_op(size_t which)
     calls_ns(ops[which].call, 1); /* allocates, and loads the kernel */
     int times = calls_ns(ops[which].call, 1) > 5e7 ? 1 : CALLS;
     for (int i = 0; i < ROUNDS; i++) ns[i] = calls_ns(ops[which].call, times);
-    qsort(ns, ROUNDS, sizeof *ns, by_size);
+    double middle = median(ns, ROUNDS);
     printf("{\"figure\":\"op\",\"by\":\"ferry\",\"op\":\"%s\",\"dtype\":\"%s\",\"elements\":%.0f,\"bytes\":%.0f,"
            "\"flops\":%.0f,\"ns\":%.0f,\"least\":%.0f,\"most\":%.0f,\"GB_s\":%.1f,\"TFLOP_s\":%.2f}\n",
-           ops[which].op, ops[which].dtype, n, bytes, flops, ns[ROUNDS / 2], ns[0], ns[ROUNDS - 1],
-           bytes / ns[ROUNDS / 2], flops / ns[ROUNDS / 2] / 1e3);
+           ops[which].op, ops[which].dtype, n, bytes, flops, middle, ns[0], ns[ROUNDS - 1], bytes / middle,
+           flops / middle / 1e3);
     fflush(stdout);
 }
 
