@@ -12,7 +12,7 @@
 
 as_built() { printf '%s\n' "$@" | sed -E "s|^|$B/|; s|\.c$||; s|$|.o|"; } # their objects
 build() {
-    local flags="-std=gnu11 -O1 -g1 -gdwarf-4 -fno-inline -DFERRY_INSIDE -DFERRY_VERSION=\"0\" -Ilib $(printf -- '-I%s ' lib/*/)"
+    local flags="-std=gnu11 -O0 -g1 -gdwarf-4 -fno-inline -DFERRY_INSIDE -DFERRY_VERSION=\"0\" -Ilib $(printf -- '-I%s ' lib/*/)"
     # shellcheck disable=SC2016,SC2046 # expanded by the inner shell; libraries are words
     printf '%s\n' lib/*/*.c | grep -vE '^lib/(cpu/|devices/cuda(_entry)?\.c)' |
         xargs -P "$(nproc)" -I{} sh -c 'gcc $1 -finstrument-functions -c "$2" -o "$3/$(basename "$2" .c).o"' - "$flags" {} "$work" &&
