@@ -219,6 +219,14 @@ __device__ inline int64_t thread_number()
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
+/* Shared memory: a T for each thread of the block. All kernels of a file have one array of a type: on the simulated card
+ * every CPU thread has its own of each, and the C library clears them all whenever a thread starts. */
+template <typename T> __device__ inline T *one_per_thread()
+{
+    __shared__ T array[FY_THREADS];
+    return array;
+}
+
 /* A row-major layout as one dimension, for which `at` needs no division; others are returned unchanged. */
 static inline fy_layout flat(fy_layout l)
 {

@@ -61,7 +61,7 @@ template <typename S, typename T>
 __global__ void layer_norm(const T *a, fy_layout_arg rows, fy_layout_arg row, double eps, T *out, fy_layout_arg out_rows,
                            fy_layout_arg out_row)
 {
-    __shared__ total<T> partial[FY_THREADS];
+    total<T> *partial = one_per_thread<total<T>>();
     for (int64_t r = S::row(); r < rows.numel; r += S::rows()) {
         const T *from = a + at(rows, r);
         T *to = out + at(out_rows, r);
@@ -76,7 +76,7 @@ template <typename S, typename T>
 __global__ void layer_norm_backward(const T *g, const T *a, fy_layout_arg g_rows, fy_layout_arg g_row, fy_layout_arg rows,
                                     fy_layout_arg row, double eps, T *out, fy_layout_arg out_rows, fy_layout_arg out_row)
 {
-    __shared__ total<T> partial[FY_THREADS];
+    total<T> *partial = one_per_thread<total<T>>();
     for (int64_t r = S::row(); r < rows.numel; r += S::rows()) {
         const T *from = a + at(rows, r), *gradient = g + at(g_rows, r);
         T *to = out + at(out_rows, r);

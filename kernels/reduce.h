@@ -97,7 +97,7 @@ template <typename F, typename R>
 __global__ void block_each(F fold, const typename F::element *a, fy_layout_arg kept, fy_layout_arg gone, double divisor, R *out,
                            fy_layout_arg lo)
 {
-    __shared__ typename F::part part[FY_THREADS];
+    typename F::part *part = one_per_thread<typename F::part>();
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
         part[threadIdx.x] = fold_of(fold, a + at(kept, k), gone, threadIdx.x, FY_THREADS);
         join_block(fold, part);
@@ -110,7 +110,7 @@ __global__ void block_each(F fold, const typename F::element *a, fy_layout_arg k
 template <typename F>
 __global__ void several_blocks_each(F fold, const typename F::element *a, fy_layout_arg kept, fy_layout_arg gone, int stream)
 {
-    __shared__ typename F::part part[FY_THREADS];
+    typename F::part *part = one_per_thread<typename F::part>();
     part[threadIdx.x] = fold_of(fold, a + at(kept, blockIdx.y), gone, thread_number(), (int64_t)gridDim.x * FY_THREADS);
     join_block(fold, part);
     if (threadIdx.x == 0) partials<typename F::part>[stream][blockIdx.y * gridDim.x + blockIdx.x] = part[0];
@@ -120,7 +120,7 @@ __global__ void several_blocks_each(F fold, const typename F::element *a, fy_lay
 template <typename F, typename R>
 __global__ void join_each(F fold, int stream, unsigned blocks, double divisor, R *out, fy_layout_arg lo)
 {
-    __shared__ typename F::part part[FY_THREADS];
+    typename F::part *part = one_per_thread<typename F::part>();
     unsigned t = threadIdx.x, k = blockIdx.x;
     part[t] = fold.start();
     for (unsigned i = t; i < blocks; i += FY_THREADS)

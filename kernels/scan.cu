@@ -48,7 +48,7 @@ template <typename F>
 __global__ void scan_by_block(const typename F::element *a, fy_layout_arg lines, fy_layout_arg line, typename F::result *out,
                               fy_layout_arg out_lines, fy_layout_arg out_line)
 {
-    __shared__ typename F::number part[FY_THREADS];
+    typename F::number *part = one_per_thread<typename F::number>();
     int64_t share = (line.numel + FY_THREADS - 1) / FY_THREADS, from = threadIdx.x * share, to = from + share;
     if (to > line.numel) to = line.numel;
     for (int64_t k = blockIdx.x; k < lines.numel; k += gridDim.x) {

@@ -25,7 +25,7 @@ template <typename T>
 __global__ void softmax(const T *a, fy_layout_arg rows, fy_layout_arg row, bool logarithm, T *out, fy_layout_arg out_rows,
                         fy_layout_arg out_row)
 {
-    __shared__ total<T> partial[FY_THREADS];
+    total<T> *partial = one_per_thread<total<T>>();
     unsigned t = threadIdx.x;
     int64_t n = row.numel;
 
@@ -115,7 +115,7 @@ template <typename T>
 __global__ void softmax_backward(const T *g, const T *r, fy_layout_arg g_rows, fy_layout_arg g_row, fy_layout_arg r_rows,
                                  fy_layout_arg r_row, bool logarithm, T *out, fy_layout_arg out_rows, fy_layout_arg out_row)
 {
-    __shared__ total<T> partial[FY_THREADS];
+    total<T> *partial = one_per_thread<total<T>>();
     unsigned t = threadIdx.x;
     int64_t n = g_row.numel;
 

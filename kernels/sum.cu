@@ -37,7 +37,7 @@ __device__ inline total<T> thread_sum(const T *row, const fy_layout &gone, int64
 template <typename T>
 __global__ void sum(const T *a, fy_layout_arg kept, fy_layout_arg gone, T *out, fy_layout_arg lo)
 {
-    __shared__ total<T> partial[FY_THREADS];
+    total<T> *partial = one_per_thread<total<T>>();
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
         total<T> all = block_sum(thread_sum(a + at(kept, k), gone, threadIdx.x, FY_THREADS), partial);
         if (threadIdx.x == 0) put_total(&out[at(lo, k)], all);
@@ -48,7 +48,7 @@ __global__ void sum(const T *a, fy_layout_arg kept, fy_layout_arg gone, T *out, 
 /* Sum blockIdx.y, by gridDim.x blocks. */
 template <typename T> __global__ void partial_sums(const T *a, fy_layout_arg kept, fy_layout_arg gone, int stream)
 {
-    __shared__ total<T> partial[FY_THREADS];
+    total<T> *partial = one_per_thread<total<T>>();
     int64_t step = (int64_t)gridDim.x * FY_THREADS;
     total<T> all = block_sum(thread_sum(a + at(kept, blockIdx.y), gone, thread_number(), step), partial);
     if (threadIdx.x == 0) partials<total<T>>[stream][blockIdx.y * gridDim.x + blockIdx.x] = all;
@@ -56,7 +56,7 @@ template <typename T> __global__ void partial_sums(const T *a, fy_layout_arg kep
 
 template <typename T> __global__ void sum_of_partials(int stream, unsigned blocks, T *out, fy_layout_arg lo)
 {
-    __shared__ total<T> partial[FY_THREADS];
+    total<T> *partial = one_per_thread<total<T>>();
     unsigned k = blockIdx.x;
     total<T> mine = 0;
     for (unsigned i = threadIdx.x; i < blocks; i += FY_THREADS)
