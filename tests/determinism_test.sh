@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The same program writes the same log, byte for byte: from another checkout, with and without address randomization, in
 # another environment and folder, under load, with one BLAS thread and two, and in the ASan build. `values` events are not
-# guaranteed. LONG=1 builds the other checkout's library as well, and runs every program under load, often; else each
-# fourth one is.
+# guaranteed. All of that is tried at once for every solution, and one by one for each fourth; for each eighth under load.
+# LONG=1 tries it one by one for each, often under load, and builds the other checkout's library as well.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim
 B=$(realpath "$B")
@@ -45,29 +45,38 @@ checkout() {
     (cd "$other" && make -s NVCC= B=out OPT=-O0 FAST= "${built[@]}" "${ids[@]/#/out/solutions/}")
 }
 
-number=0 ids=()
+number=-1 ids=()
 for solution in "$B"/solutions/*; do
     [[ -x $solution && $solution != *.d ]] && ids+=("${solution##*/}")
 done
 holds "there are solutions to compare" test "${#ids[@]}" -gt 0
 holds "a second checkout builds" checkout
+each() { [[ -n ${LONG:-} ]] || ((number % $1 == 0)); } # each COUNT: is it this solution's turn?
 for id in "${ids[@]}"; do
     program=$B/solutions/$id
+    number=$((number + 1))
     holds "$id: a first run" trace "$work/first" "$program"
-    holds "$id: a second run" equal "$program"
-    holds "$id: without address randomisation" equal setarch -R "$program"
-    holds "$id: another environment and folder" elsewhere "$program"
-    holds "$id: one BLAS thread" equal env OPENBLAS_NUM_THREADS=1 "$program"
-    holds "$id: two BLAS threads" equal env OPENBLAS_NUM_THREADS=2 "$program"
-    holds "$id: one thread" equal env FERRY_THREADS=1 "$program"
-    holds "$id: three threads" equal env FERRY_THREADS=3 "$program"
-    holds "$id: another checkout" equal "$other/out/solutions/$id"
-    holds "$id: another seed" seeded "$program" "$other/out/solutions/$id"
+    if each 4; then
+        holds "$id: a second run" equal "$program"
+        holds "$id: without address randomisation" equal setarch -R "$program"
+        holds "$id: another environment and folder" elsewhere "$program"
+        holds "$id: one BLAS thread" equal env OPENBLAS_NUM_THREADS=1 "$program"
+        holds "$id: two BLAS threads" equal env OPENBLAS_NUM_THREADS=2 "$program"
+        holds "$id: one thread" equal env FERRY_THREADS=1 "$program"
+        holds "$id: three threads" equal env FERRY_THREADS=3 "$program"
+        holds "$id: another checkout" equal "$other/out/solutions/$id"
+        holds "$id: another seed" seeded "$program" "$other/out/solutions/$id"
+    else
+        holds "$id: elsewhere, not randomised, one BLAS thread, three threads" \
+            elsewhere env OPENBLAS_NUM_THREADS=1 FERRY_THREADS=3 setarch -R "$program"
+        holds "$id: another checkout, two BLAS threads, one thread" \
+            equal env OPENBLAS_NUM_THREADS=2 FERRY_THREADS=1 "$other/out/solutions/$id"
+    fi
     if [[ -x $B/asan/solutions/$id ]]; then
         holds "$id: the ASan build" equal "$B/asan/solutions/$id"
     else
         skips "$id: the ASan build" "not built"
     fi
-    [[ -z ${LONG:-} ]] && ((number++ % 4)) || holds "$id: under load" loaded "$program"
+    ! each 8 || holds "$id: under load" loaded "$program"
 done
 finish
