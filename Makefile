@@ -302,9 +302,10 @@ $(B)/tests/support/cuda_on_fake.o $(patsubst %,$(B)/tests/%_test,cuda_fake cuda_
 $(B)/tests/support.a: $(SUPPORT)
 # What `ferry` is made of, likewise: a program with all of it would be 30 MB under ASan.
 $(B)/tests/command.a: $(filter-out $(B)/viewer/command/ferry.o,$(COMMAND)) $(CHECKS)
+# With sanitizers a test's own code is as soon run as optimized; what it tests is optimized.
 $(B)/tests/%: tests/%.c $(B)/tests/support.a $(B)/tests/command.a $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -Itests -Itests/support $< $(B)/tests/support.a $(B)/tests/command.a $(LINK_VIEW) -lcmark -lcmocka -o $@
+	$(CC) $(CFLAGS) $(if $(SAN),-O0) $(INSIDE) $(VIEWER) -Itests -Itests/support $< $(B)/tests/support.a $(B)/tests/command.a $(LINK_VIEW) -lcmark -lcmocka -o $@
 # Memory that runs out: these fail when the test says so.
 SCARCE = malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf realpath getcwd opendir fopen open_memstream
 $(B)/tests/scarce_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,$(SCARCE))
