@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # `make gpu-check`: its folder is complete and small enough to copy, its script detects differences, and all of it is
 # rehearsed on a stand-in for the card (tests/standin), whose work takes time. Compiling for every card and running every
-# case take minutes, so this test only sees that the real card's library compiles, and runs the solutions; the long run
-# does it all.
+# case take minutes, so this test only sees that the real card's library compiles, and runs every other solution; the long
+# run does it all.
 . "$(dirname "$0")/shell.sh"
 B=$(realpath "$B")
 most=$((48 << 20))
 export STREAMS_SIDE=32 # simulated, larger products take half a minute
 short=() all=$B/gpu refused=$B/gpu
-[[ -n ${LONG:-} ]] || short=(CARRIED=) all=$work/solutions refused=$work/few
+[[ -n ${LONG:-} ]] || short=(CARRIED=) all=$work/half refused=$work/fewest
 
 part() { mkdir "$work/$1" && ln -s "$B"/gpu/* "$work/$1" && rm "$work/$1/cases" && cat >"$work/$1/cases"; } # part FOLDER <CASES
-parts() { # folders with some of its cases: every solution's; and a few, with those in which times matter most
+parts() { # folders with some of its cases: every solution's, half of them; a few, with those in which times matter most; three
     grep -E '/solution\b|^[a-z]+\b' "$B/gpu/cases" | part solutions &&
         sed -n '1~6p; /^09-timing/p; /^23-reuse/p; /^27-training-step/p' "$work/solutions/cases" | sort -u | part few &&
-        (($(wc -l <"$work/few/cases") >= 10))
+        sed -n '1~2p' "$work/solutions/cases" | sort -u - "$work/few/cases" | part half &&
+        sed -n '1~5p' "$work/few/cases" | head -n 3 | part fewest && (($(wc -l <"$work/few/cases") >= 10 && $(wc -l <"$work/fewest/cases") == 3))
 }
 on_standin() { # on_standin FOLDER CASES LIBRARY MEASURE: a folder as for a card, with the stand-in in place of the library
     mkdir "$1" && ln -s "$B"/gpu/* "$1" && rm "$1"/{lib,bin,cases} && mkdir "$1"/{lib,bin} && ln -s "$B"/gpu/lib/* "$1/lib" &&
@@ -53,7 +54,7 @@ X
 X
 }
 sees() { # sees PLANT: after this change to the second log every case with an affected line must fail
-    ! PLANT=$1 "$work/few/compare" sim >"$work/planted" && grep -q '^not ok' "$work/planted"
+    ! PLANT=$1 "$work/fewest/compare" sim >"$work/planted" && grep -q '^not ok' "$work/planted"
 }
 sees_output() { # other text, another integer, a float that is not near; a measured time may be any
     local a=$work/printed.a b=$work/printed.b
