@@ -2,6 +2,7 @@
 # The rules of the house: what lies where, who includes whom, how long a file may be, what the README
 # says. Style is not judged here beyond what .clang-format says.
 . "$(dirname "$0")/shell.sh"
+shopt -s extglob
 
 sources() { find lib kernels viewer lessons www tests -path tests/page/node_modules -prune -o -type f "$@" -print; }
 includes() { sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"]([^>"]+)[>"].*/\1/p' "$@"; }
@@ -54,16 +55,24 @@ no_paths() { none '/(root|home/[a-z]+|work|tmp/[a-z]-)/' $(sources -name '*.[ch]
 finished() { none '\b(TODO|FIXME|XXX)\b' $(sources -name '*.[chS]' -o -name '*.cu' -o -name '*.js' -o -name '*.md') *.md; }
 formatted() { make -s fmt-check; }
 sabotage_fits() { # each sabotage still changes one line, and its test exists
-    local sabs=(tests/sabotage/*.sab) symbols=$work/symbols wrong=0 sab file script suite name
+    local sabs=(tests/sabotage/*.sab) symbols=$work/symbols wrong=0 sab file script line suite name
+    local -A suites names texts # of a sabotage; of a suite: some hundred times a process for each would take long
     tests/sabotage/symbols >"$symbols"
     . tests/sabotage/place.sh
+    for file in "${sabs[@]}"; do
+        sab=${file##*/} sab=${sab%.sab}
+        while IFS= read -r line; do
+            case $line in suite:*) suites[$sab]=${line##suite:*( )} ;; test:*) names[$sab]=${line##test:*( )} ;; esac
+        done <"$file"
+    done
     sabs=("${sabs[@]##*/}")
     while IFS=$'\t' read -r sab file script; do
         [[ -f $file ]] || { echo "$sab: $script ($file)"; wrong=1; continue; }
         [[ $(lines_changed "$file" "$script") == 1 ]] || { echo "$sab does not change one line of $file"; wrong=1; }
-        suite=$(field "$sab" suite) name=$(field "$sab" test)
-        [[ $suite == sh:* || $name == 'ended after'* ]] || grep -qF -- "${name##*: }" tests/"${suite#*:}".c tests/page/"${suite#*:}".mjs 2>/dev/null ||
-            { echo "$sab: there is no '$name' in $suite"; wrong=1; }
+        suite=${suites[$sab]:-} name=${names[$sab]:-}
+        [[ $suite == sh:* || $name == 'ended after'* ]] && continue
+        [[ -n ${texts[$suite]:-} ]] || texts[$suite]=$(cat tests/"${suite#*:}".c tests/page/"${suite#*:}".mjs 2>/dev/null)
+        [[ ${texts[$suite]} == *"${name##*: }"* ]] || { echo "$sab: there is no '$name' in $suite"; wrong=1; }
     done < <(place "${sabs[@]%.sab}")
     return $wrong
 }
