@@ -11,7 +11,9 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 
+#include "findings_log.h"
 #include "learner_folder.h"
+#include "log.h"
 
 #define ID "01-where-am-i"
 
@@ -264,6 +266,49 @@ static void a_step_that_is_not_there_is_said(void **state)
     expect(arguments, 1, said);
 }
 
+/* Written by hand, so that no program has to fill one. */
+static void a_full_log_is_said_by_all_that_read_it(void **state)
+{
+    (void)state;
+    static const char *const readers[] = {"compare %1$s %1$s",
+                                          "export --perfetto %1$s -o /dev/null",
+                                          "export --html %1$s -o /dev/null",
+                                          "explain %1$s",
+                                          "where %1$s",
+                                          "log %1$s"};
+    char path[128], arguments[400];
+    handmade h;
+    log_begin(&h);
+    log_alloc(&h, 1, 1, "cpu", "pageable", 64);
+    hand(&h, "'kind':'log_full','limit':%d", h.seq + 1);
+    snprintf(path, sizeof path, "%s/full.jsonl", learner_folder);
+    assert_true(file_write(path, h.text, h.size));
+    hand_end(&h);
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        snprintf(arguments, sizeof arguments, readers[i], path);
+        expect(arguments, 0, "the log was full, and later events are missing");
+    }
+    snprintf(arguments, sizeof arguments, "compare %s %s", path, path);
+    expect(arguments, 0, "full.jsonl: the log was full, and later events are missing: what it cost may be incomplete");
+}
+
+/* The program was killed before its first. */
+static void a_log_without_an_event_has_no_step_and_says_so(void **state)
+{
+    (void)state;
+    char path[128], arguments[256], err[256] = "";
+    snprintf(path, sizeof path, "%s/empty.log", learner_folder);
+    int fd = fy_log_file(path, 1000, err, sizeof err);
+    if (fd < 0) fail_msg("%s", err);
+    close(fd);
+    snprintf(arguments, sizeof arguments, "where %s", path);
+    expect(arguments, 0, "no step: the log has no event yet");
+    snprintf(arguments, sizeof arguments, "where x %s", path);
+    expect(arguments, 1, "empty.log: it has no event yet, so no step");
+    snprintf(arguments, sizeof arguments, "where x --at 1 %s", path);
+    expect(arguments, 1, "empty.log: it has no event yet, so no step");
+}
+
 static void reports_name_the_file_from_the_current_folder(void **state)
 {
     (void)state;
@@ -345,6 +390,8 @@ int main(void)
         cmocka_unit_test(an_example_tells_its_events_in_a_pipe),
         cmocka_unit_test(a_saved_run_becomes_lines),
         cmocka_unit_test(a_step_that_is_not_there_is_said),
+        cmocka_unit_test(a_full_log_is_said_by_all_that_read_it),
+        cmocka_unit_test(a_log_without_an_event_has_no_step_and_says_so),
         cmocka_unit_test(reports_name_the_file_from_the_current_folder),
         cmocka_unit_test(a_verdict_says_how_to_see_its_event),
         cmocka_unit_test(what_no_rule_explains_is_quoted),

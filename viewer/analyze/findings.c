@@ -185,13 +185,7 @@ static void find_all(findings *f, history *h)
     quote_lines(f, h);
     if (f->count) qsort(f->list, (size_t)f->count, sizeof *f->list, compare);
 
-    const char *missing = h->too_long ? "it is too long to be read completely"
-                          : h->cut    ? "events are missing (a killed program, or a full log)"
-                          : !h->ended ? "the log does not reach the end of the program"
-                                      : NULL;
-    size_t used = strlen(f->note);
-    if (missing)
-        snprintf(f->note + used, sizeof f->note - used, "%s%s: this list may be incomplete", used ? "; " : "", missing);
+    history_note(h, "this list", f->note, sizeof f->note);
 
     f->work = NULL;
     free(w.first);

@@ -464,6 +464,19 @@ void history_add(history *h, const fy_event *e)
     }
 }
 
+void history_note(const history *h, const char *what, char *note, size_t room)
+{
+    size_t used = strlen(note);
+    const char *lacks = h->too_long       ? "it is too long to be read completely"
+                        : h->full && used ? "" /* a feed has said it */
+                        : h->full         ? "the log was full, and later events are missing"
+                        : h->cut          ? "events are missing (the program was killed)"
+                        : !h->ended       ? "the log does not reach the end of the program"
+                                          : NULL;
+    if (lacks)
+        snprintf(note + used, room - used, "%s%s: %s may be incomplete", used && *lacks ? "; " : "", lacks, what);
+}
+
 void history_free(history *h)
 {
     for (int i = 0; i < h->name_count; i++) free(h->names[i]);

@@ -120,6 +120,9 @@ typedef struct history {
 void history_add(history *h, const fy_event *e);
 /* A new act with its seq, site and thread; the caller fills in the rest. NULL: too many. */
 act *history_act(history *h, const fy_event *e);
+/* Adds to a note, which may have what a feed said, what the log lacks; then `what`, such as "this list", may be
+ * incomplete. */
+void history_note(const history *h, const char *what, char *note, size_t room);
 void history_free(history *h);
 
 /* ---- findings_index.c ---- */

@@ -130,6 +130,7 @@ bool run_totals_of_file(run_totals *r, const char *path, char *err, size_t room)
     r->measured = r->history->measured;
     sum_run(r, r->history);
     sum_lines(r, r->history);
+    history_note(r->history, "what it cost", r->note, sizeof r->note);
     return true;
 }
 

@@ -26,7 +26,7 @@ typedef struct run_totals {
     run_flow way[TOTALS_DIRECTIONS];
     line_total *lines; /* those that cost something, by file and line */
     int line_count;
-    char note[200]; /* what is missing in the log; "": nothing */
+    char note[300]; /* what is missing in the log; "": nothing */
     struct history *history;
 } run_totals;
 

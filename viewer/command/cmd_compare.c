@@ -155,6 +155,13 @@ static void print_all(const options *o, const run_totals *a, const run_totals *b
     print_lines(a, b);
 }
 
+static void say_lacks(const char *path, const run_totals *r)
+{
+    char words[700];
+    snprintf(words, sizeof words, "%.300s: %s", path, r->note);
+    if (*r->note) command_error(words);
+}
+
 int command_compare(const command *c, int argc, char **argv)
 {
     options o;
@@ -163,11 +170,11 @@ int command_compare(const command *c, int argc, char **argv)
     if (!options_read(&o, c, argc, argv, "", 2)) return USAGE_ERROR;
     if (!o.word[1]) return fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments), USAGE_ERROR;
     if (!run_totals_of_file(&a, o.word[0], err, sizeof err)) return command_error(err), NOT_PASSED;
-    if (*a.note) command_error(a.note);
+    say_lacks(o.word[0], &a);
     bool ok = run_totals_of_file(&b, o.word[1], err, sizeof err);
     if (!ok) command_error(err);
     else {
-        if (*b.note) command_error(b.note);
+        say_lacks(o.word[1], &b);
         run_totals_align(&a, &b);
         print_all(&o, &a, &b);
         run_totals_free(&b);

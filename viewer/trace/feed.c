@@ -176,6 +176,14 @@ static feed *feed_of_lines(reading r, int fd, size_t size)
     return NULL;
 }
 
+/* What follows the limit, or a full disk, is lost without an event that says what. */
+static feed *note_full(feed *f)
+{
+    if (f && !*f->note && feed_last_kind(f) == FY_KIND_log_full)
+        snprintf(f->note, sizeof f->note, "the log was full, and later events are missing");
+    return f;
+}
+
 static feed *open_file(const char *path, event_visit *visit, void *user, char *err, size_t room)
 {
     struct stat s;
@@ -189,14 +197,14 @@ static feed *open_file(const char *path, event_visit *visit, void *user, char *e
         char why[256];
         feed *f = feed_of_log(fd, why, sizeof why);
         if (!f) snprintf(err, room, "%s: %s", path, why);
-        return f;
+        return note_full(f);
     } else {
         reading r = {
             .path = path, .err = err, .room = room, .visit = visit, .user = user, .arena = event_arena_make(false)};
         feed *f = feed_of_lines(r, fd, (size_t)s.st_size);
         event_arena_free(r.arena);
         close(fd);
-        return f;
+        return note_full(f);
     }
     if (fd >= 0) close(fd);
     return NULL;

@@ -22,7 +22,7 @@ uint64_t feed_count(feed *f);                /* lines so far */
 bool feed_ended(feed *f);                    /* no more lines will come: the writer exited or died */
 bool feed_is_truncated(feed *f);             /* the log's file was cut off after it was written */
 fy_kind feed_last_kind(feed *f);             /* of the last event so far; FY_KIND_unpublished: none */
-const char *feed_warning(const feed *f);     /* what was left out of a damaged file; NULL: nothing */
+const char *feed_warning(const feed *f);     /* what a damaged file, or a full log, lacks; NULL: nothing */
 /* Visits each event of a file once, in order, while it is validated; note: as feed_warning. false: as feed_of_file. */
 bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room);
 void feed_free(feed *f);

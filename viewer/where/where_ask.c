@@ -263,6 +263,7 @@ static void print_storage(const where *w, const handle *h, const char *name, int
 bool where_print(const where *w, const char *name, int number, FILE *out, char *err, size_t room)
 {
     int others, count = steps_count(w->steps);
+    if (!count) return snprintf(err, room, "it has no event yet, so no step: the program has not begun"), false;
     if (number > count) return snprintf(err, room, "there is no step %d: this run has %d", number, count), false;
     moment m = moment_of(w, number);
     const handle *h = find(w, name, m.seq, &others);
@@ -286,6 +287,7 @@ bool where_print(const where *w, const char *name, int number, FILE *out, char *
 
 void where_list(const where *w, FILE *out)
 {
+    if (!steps_count(w->steps)) fprintf(out, "no step: the log has no event yet\n");
     for (int i = 0; i < steps_count(w->steps); i++) {
         const step *s = steps_at(w->steps, i);
         fprintf(out, "step %d", i + 1);
