@@ -9,7 +9,11 @@
 
 #include <cmocka.h>
 #include <cjson/cJSON.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include "child.h"
 #include "learner_folder.h"
 #include "lesson_folders.h"
 
@@ -265,6 +269,32 @@ static void doctor_tries_what_lessons_need(void **state)
     cJSON_Delete(all);
 }
 
+/* Neither by right nor in a user namespace: as in most containers. */
+static int doctor_without_namespaces(void)
+{
+    char *printed;
+    if (geteuid() == 0 && prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) != 0) return 1;
+    if (run_ferry("doctor", &printed) != 0) return 2;
+    const char *says = strstr(printed, "without  class grading    not isolated: ");
+    if (!says) return 3;
+    return strstr(says, geteuid() ? "as you, they can read and change your files; "
+                                  : "no namespace of processes, so what they start may stay; with network; ")
+               ? 0
+               : 4;
+}
+
+static void doctor_says_whether_a_class_is_isolated(void **state)
+{
+    (void)state;
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) _exit(doctor_without_namespaces());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    if (geteuid() == 0 && child_can_isolate() && child_can_unplug())
+        expect("doctor", 0, "ok       class grading    isolated: ");
+}
+
 /* What bash completes: words, the last of which is begun; "''" is a word not begun. Sorted as the script gives it. */
 static void expect_completed(const char *words, const char *last, const char *completed)
 {
@@ -327,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_refusal_is_json_when_asked),
         cmocka_unit_test(check_all_grades_every_file),
         cmocka_unit_test(doctor_tries_what_lessons_need),
+        cmocka_unit_test(doctor_says_whether_a_class_is_isolated),
         cmocka_unit_test(a_shell_completes_commands_and_lessons),
         cmocka_unit_test(a_shell_completes_options),
     };

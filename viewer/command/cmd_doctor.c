@@ -11,6 +11,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "child.h"
+#include "class_place.h"
 #include "command.h"
 #include "compile.h"
 #include "device.h"
@@ -127,6 +129,28 @@ static void try_port(finding_list *f)
          is_free ? "free" : "taken: `ferry serve` takes the next one, and prints it", "");
 }
 
+/* What a class's submissions are kept from: of each that they are not, what follows. */
+static void try_class(finding_list *f, const home *h)
+{
+    const class_users users = class_users_find();
+    class_hidden hidden;
+    const bool apart = users.count > 1, kept = child_can_isolate(), silent = users.first && child_can_unplug(),
+               blind = class_hide(&hidden, &users, h, NULL) != NULL;
+    char is[512];
+    snprintf(is, sizeof is, "not isolated:%s%s%s%s",
+             !users.first ? " as you, they can read and change your files;"
+             : !apart     ? " all as one user (nobody), they reach each other;"
+                          : "",
+             kept ? "" : " no namespace of processes, so what they start may stay;", silent ? "" : " with network;",
+             blind ? "" : " the solutions cannot be hidden from them;");
+    is[strlen(is) - 1] = '\0';
+    bool all = apart && kept && silent && blind;
+    tell(f, all ? GOOD : OPTIONAL, "class grading",
+         all ? "isolated: as other users, in namespaces, without network or solutions" : is,
+         users.first ? "give the container the right to make namespaces: --cap-add SYS_ADMIN"
+                     : "only root can run submissions as other users: sudo ferry grade-class ...");
+}
+
 int command_doctor(const command *c, int argc, char **argv)
 {
     options o;
@@ -140,6 +164,7 @@ int command_doctor(const command *c, int argc, char **argv)
     try_card(&f);
     try_browser(&f);
     try_port(&f);
+    try_class(&f, &s.home);
     if (o.json) command_print_json(f.all);
     else cJSON_Delete(f.all);
     lessons_close(&s);

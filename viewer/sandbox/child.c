@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isolation.h"
 #include "supervisor.h"
 #include "memory.h"
 
@@ -173,14 +174,20 @@ bool child_run(const child_options *given, child_result *r, char *err, size_t ro
     return ok;
 }
 
-bool child_can_unplug(void)
+static bool can(bool (*what)(void))
 {
     int status = 1;
     pid_t pid = fork();
-    if (pid == 0) _exit(unshare(CLONE_NEWNET) == 0 ? 0 : 1);
+    if (pid == 0) _exit(what() ? 0 : 1);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     return pid > 0 && status == 0;
 }
+
+static bool unplug(void) { return unshare(CLONE_NEWNET) == 0; }
+static bool isolate(void) { return isolation_unshare(geteuid() == 0); }
+
+bool child_can_unplug(void) { return can(unplug); }
+bool child_can_isolate(void) { return can(isolate); }
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 

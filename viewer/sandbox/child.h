@@ -63,6 +63,8 @@ bool child_run(const child_options *o, child_result *r, char *err, size_t room);
 
 /* Can a program be kept off the network here (as_user)? */
 bool child_can_unplug(void);
+/* Can it have a namespace of processes, in which whatever it starts ends with it? For root: as another user. */
+bool child_can_isolate(void);
 
 /* Describes the result: "the program crashed: ...", or "" for exit status 0; hint: what to look for. */
 void child_describe(const child_result *r, const child_limits *limits, char *words, size_t room, char *hint,

@@ -49,7 +49,7 @@ static void map_own_id(const char *path, unsigned id)
 
 /* An ordinary user may, in a user namespace; there root could not become another user. What is not dumpable may not
  * write to its own files in /proc. */
-static bool unshare_processes(bool as_other)
+bool isolation_unshare(bool as_other)
 {
     unsigned user = geteuid(), group = getegid();
     const int dumpable = prctl(PR_GET_DUMPABLE);
@@ -75,7 +75,7 @@ static _Noreturn void keep(int output)
 
 pid_t isolation_begin(const child_options *o, int output)
 {
-    if (!unshare_processes(o->as_user != 0)) return 0;
+    if (!isolation_unshare(o->as_user != 0)) return 0;
     pid_t keeper = fork();
     if (keeper == 0) keep(output);
     if (keeper < 0) _exit(1); /* no process can be started in a namespace that has no first one */

@@ -8,6 +8,9 @@
 
 #include "child.h"
 
+/* From now on the caller's children are in a namespace of processes; false: there is none here. as_other: they become
+ * another user. */
+bool isolation_unshare(bool as_other);
 /* In the supervisor: from now on its children are in a namespace of processes. The first is the keeper: with it all
  * others end, and it ends with the supervisor, which alone reads `output`. 0: there are no namespaces here. */
 pid_t isolation_begin(const child_options *o, int output);
