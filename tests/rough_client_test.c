@@ -2,7 +2,11 @@
 #define _GNU_SOURCE
 #include "live_server.h"
 
-#include <pthread.h>
+#include <arpa/inet.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include "page_stream.h"
 
 static void expect_close(int code, int first, const char *data, size_t size)
 {
@@ -140,32 +144,44 @@ static void pages_beyond_the_limit_get_a_message(void **state)
     wait_until_no_clients();
 }
 
-static void *read_close_code(void *arg)
+/* Waits until the server's socket has bytes that its peer has no room for; false: it has given the peer up. */
+static bool stalls(int fd)
 {
-    int *fd = arg;
-    int code = ws_read_close(*fd);
-    close(*fd);
-    *fd = code;
-    return NULL;
+    struct sockaddr_in own = {0};
+    socklen_t size = sizeof own;
+    int there, unsent = 0;
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&own, &size), 0);
+    while ((there = server_socket(server_port(live_server), ntohs(own.sin_port))) >= 0 && !unsent)
+        ioctl(there, SIOCOUTQ, &unsent);
+    return there >= 0;
 }
 
+static int join_and_watch(int run)
+{
+    char text[32];
+    int fd = join(), n = snprintf(text, sizeof text, "{\"watch\":%d}", run);
+    ws_send_claiming(fd, 0x81, text, (size_t)n, (uint64_t)n);
+    return fd;
+}
+
+/* Two pages follow a run that has nothing new, one takes nothing of another. */
 static void stopping_closes_connections_despite_a_stalled_client(void **state)
 {
     stop_live_server(state);
     start_live_server(state);
-    int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(live_server);
-    pthread_t listeners[2];
-    for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, read_close_code, &fds[i]);
+    int large = new_run();
     emit(150000);
-    (void)run;
+    server_run_ended(live_server, large);
+    new_run();
+    int fds[2] = {join(), join()}, stalled = -1, port = server_port(live_server);
+    for (int i = 0; i < 2; i++) free(ws_read_until(fds[i], "{\"type\":\"hello\""));
+    while (!stalls(stalled = join_and_watch(large))) close(stalled);
     assert_true(serving_threads() > 0);
-    usleep(300000); /* the stalled client's sender now blocks in a write */
     server_stop(live_server);
-    assert_int_equal(dial(port), -1);
-    for (int i = 0; i < 2; i++) pthread_join(listeners[i], NULL);
-    assert_int_equal(fds[0], 1001);
-    assert_int_equal(fds[1], 1001);
-    assert_int_equal(serving_threads(), 0); /* the blocked sender has ended as well */
+    assert_int_equal(server_socket(port, 0), -1); /* it listens no more; another program may, at once */
+    for (int i = 0; i < 2; i++) assert_int_equal(ws_read_close(fds[i]), 1001);
+    assert_true(serving_threads_become(0)); /* the blocked sender has ended as well */
+    for (int i = 0; i < 2; i++) close(fds[i]);
     close(stalled);
     start_live_server(state);
 }

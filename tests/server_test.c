@@ -449,12 +449,12 @@ static void stopping_closes_all_and_leaves_no_thread(void **state)
     send_bytes(half, "POST /", 6);
     usleep(20000); /* wait until both are accepted: such connections used to delay mg_stop for seconds */
     server_stop(s);
-    assert_int_equal(serving_threads(), before);
+    assert_true(serving_threads_become(before));
     assert_true(is_closed(half));
     assert_true(is_closed(idle));
     close(half);
     close(idle);
-    assert_int_equal(dial(port), -1);
+    assert_int_equal(server_socket(port, 0), -1); /* another program may listen there at once */
 }
 
 static void the_programs_sigpipe_stays_as_it_was(void **state)

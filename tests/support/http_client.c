@@ -104,6 +104,12 @@ int serving_threads(void)
     return n;
 }
 
+bool serving_threads_become(int n)
+{
+    for (int i = 0; i < TIMEOUT_S * 100 && serving_threads() != n; i++) usleep(10000);
+    return serving_threads() == n;
+}
+
 /* ---- WebSocket ---- */
 
 int ws_dial(int port, const char *path, const char *host, const char *origin, const char *token, int *status)

@@ -37,6 +37,8 @@ int status_of(const char *answer);
 int http_ask_status(int port, http_request a);
 /* The number of this process's threads that belong to the server: civetweb's and their descendants. */
 int serving_threads(void);
+/* Are there so many, soon? A thread that was joined may be listed for a moment. */
+bool serving_threads_become(int n);
 
 /* ---- WebSocket ---- */
 

@@ -25,6 +25,8 @@
 
 #define PING_MS 5000     /* a page that says nothing for so long is asked whether it is there, */
 #define UNANSWERED_MAX 5 /* and given up after so many questions */
+#define STALLED_MS 250   /* who takes nothing for so long when the server stops is not waited for, */
+#define CLOSING_MS 10000 /* and nobody for longer: they would be threads that get no processor */
 #define LINGER_MS 1000   /* what a page has sent is discarded for so long, so that it gets the close frame */
 
 enum { NORMAL = 1000, GOING_AWAY = 1001, USAGE_ERROR = 1003, BROKEN = 1 };
@@ -48,6 +50,7 @@ struct client {
     uint64_t end_sent;   /* cursor at which "ended" was sent, plus 1; 0: not sent */
     int64_t hold_until;  /* send no event before this time, in ms */
     unsigned generation; /* incremented by client_follow: invalidates a batch being read */
+    int64_t write_began; /* in ms; 0: it does not write */
     int close_code;      /* 0: open */
 };
 
@@ -102,13 +105,20 @@ void client_send(client *c, const char *text)
 /* ---- sending: called with the hub's lock, which is released during reads and writes ---- */
 
 /* Writes one frame, with the lock released. */
-static void send_frame(client *c, const char *data, size_t size)
+static bool write_frame(client *c, int opcode, const char *data, size_t size)
 {
     hub *h = c->hub;
+    c->write_began = now_ms();
     pthread_mutex_unlock(&h->lock);
-    int sent = mg_websocket_write(c->conn, MG_WEBSOCKET_OPCODE_TEXT, data, size);
+    int sent = mg_websocket_write(c->conn, opcode, data, size);
     pthread_mutex_lock(&h->lock);
-    if (sent != (int)size) close_client(c, BROKEN);
+    c->write_began = 0;
+    return sent == (int)size;
+}
+
+static void send_frame(client *c, const char *data, size_t size)
+{
+    if (!write_frame(c, MG_WEBSOCKET_OPCODE_TEXT, data, size)) close_client(c, BROKEN);
 }
 
 static message *take_message(client *c)
@@ -165,11 +175,11 @@ static bool send_end(client *c)
 }
 
 /* The reading thread is woken: it ends the connection. */
-static void send_close(const client *c, bool deaf)
+static void send_close(client *c)
 {
     char code[2] = {(char)(c->close_code >> 8), (char)(c->close_code & 255)};
-    bool broken = c->close_code == BROKEN;
-    if (!broken) mg_websocket_write(c->conn, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, code, sizeof code);
+    bool broken = c->close_code == BROKEN, deaf = c->deaf;
+    if (!broken) write_frame(c, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, code, sizeof code);
     if (broken) shutdown(c->fd, SHUT_RDWR);
     else if (!deaf) shutdown(c->fd, SHUT_RD);
 }
@@ -199,9 +209,8 @@ static void *send_all(void *arg)
             pthread_cond_timedwait(&h->changed, &h->lock, &until);
         }
     }
-    bool deaf = c->deaf;
+    send_close(c);
     pthread_mutex_unlock(&h->lock);
-    send_close(c, deaf);
     free(text.data);
     return NULL;
 }
@@ -342,12 +351,23 @@ void clients_attach(struct mg_context *ctx, hub *h)
     mg_set_websocket_handler(ctx, "/ws", NULL, on_ready, on_data, NULL, h);
 }
 
+/* With the hub's lock. Does every client that is left take nothing? */
+static bool all_are_stalled(const hub *h)
+{
+    for (const client *c = h->clients; c; c = c->next)
+        if (!c->write_began || now_ms() - c->write_began < STALLED_MS) return false;
+    return true;
+}
+
 void clients_close(hub *h)
 {
-    struct timespec until = at_ms(now_ms() + 250);
+    const int64_t began = now_ms();
     pthread_mutex_lock(&h->lock);
     h->stopping = true;
     for (client *c = h->clients; c; c = c->next) close_client(c, GOING_AWAY);
-    while (h->clients && !pthread_cond_timedwait(&h->changed, &h->lock, &until)) continue;
+    while (h->clients && now_ms() - began < CLOSING_MS && (now_ms() - began < STALLED_MS || !all_are_stalled(h))) {
+        struct timespec until = at_ms(now_ms() + POLL_MS);
+        pthread_cond_timedwait(&h->changed, &h->lock, &until);
+    }
     pthread_mutex_unlock(&h->lock);
 }

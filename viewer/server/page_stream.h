@@ -59,7 +59,7 @@ client *client_next(const client *c);
 
 /* Clients. (client.c) */
 void clients_attach(struct mg_context *ctx, hub *h); /* handles /ws; http_answer has checked the gate */
-void clients_close(hub *h);                          /* closes all with code 1001; waits at most 250 ms */
+void clients_close(hub *h);                          /* closes all with code 1001; waits for those that take it */
 
 /* civetweb exposes no socket, and checks its stop flag only every two seconds. (socket.c)
  * The socket of the server on `port` whose peer has the port `peer`, or with peer 0 the one that listens; -1: none. */
