@@ -319,7 +319,6 @@ static void goes_on_at_exit(void)
 /* Worker 0 fails in its backward pass, while worker 1 makes some of its own. */
 static void fails_in_a_backward_pass(void)
 {
-    alarm(30); /* a pass that nobody leaves would hang */
     fy_on_error(FY_EXIT);
     atexit(goes_on_at_exit);
     fy_dataset *ds = fy_dataset(.len = 40, .get = goes_back_twice);
@@ -330,7 +329,6 @@ static void fails_in_a_backward_pass(void)
 static void fails_in_a_pass_of_the_loop(void)
 {
     fy_tensor *item[FY_MAX_ITEM];
-    alarm(30);
     fy_on_error(FY_EXIT);
     atexit(goes_on_at_exit);
     fy_dataset_get(fy_dataset(.len = 1, .get = goes_back_twice), 0, item);

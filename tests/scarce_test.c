@@ -18,6 +18,7 @@
 
 #include "command.h"
 #include "ferry.h"
+#include "forked.h"
 #include "grading.h"
 #include "log.h"
 #include "memory.h"
@@ -217,7 +218,6 @@ static ending run_with(int (*body)(void), const char *environment, long fails, b
         to_file(STDERR_FILENO, err_path);
         signal(SIGABRT, SIG_DFL);
         signal(SIGSEGV, SIG_DFL);
-        alarm(60);
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         if (strstr(environment, "trace")) setenv("FERRY_TRACE", trace_path, 1);
         if (strstr(environment, "narrate")) setenv("FERRY_NARRATE", "1", 1);
@@ -226,7 +226,7 @@ static ending run_with(int (*body)(void), const char *environment, long fails, b
         scarce.asked = allocation_count;
         exit(body());
     }
-    assert_int_equal(waitpid(child, &e.status, 0), child);
+    e.status = status_of_child(child);
     e.out = contents(out_path);
     e.err = contents(err_path);
     e.trace = contents(trace_path);

@@ -11,6 +11,7 @@
 
 #include "device.h"
 #include "event.h"
+#include "forked.h"
 #include "recorded.h"
 #include "run_work.h"
 #include "tensor.h"
@@ -51,13 +52,12 @@ static char *narration_of(void (*program)(void))
     int status;
     pid_t child = fork();
     if (!child) {
-        alarm(250); /* in case it hangs */
         dup2(fileno(out), STDERR_FILENO);
         setenv("FERRY_NARRATE", "1", 1);
         program();
         exit(0);
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
+    status = status_of_child(child);
     size_t size = (size_t)lseek(fileno(out), 0, SEEK_END);
     char *text = calloc(1, size + 1);
     assert_int_equal(pread(fileno(out), text, size, 0), size);

@@ -1,5 +1,5 @@
 /* forked.h: runs a function in a child process and captures its output, for programs that exit or crash. The child
- * exits with 0 when the function returns, and is killed after FORKED_SECONDS. */
+ * exits with 0 when the function returns. */
 #ifndef FORKED_H
 #define FORKED_H
 
@@ -16,6 +16,10 @@
 #include <unistd.h>
 
 enum { FORKED_SECONDS = 250, FORKED_ROOM = 16384 };
+
+/* Waits for a child. One that uses no processor for FORKED_SECONDS hangs, and one that has used so much of it does not
+ * end: SIGALRM ends them. Where others have the processor it may take any time. */
+int status_of_child(pid_t child);
 
 /* NAME, value, NAME, value ...: set in the child; value NULL: unset. */
 #define ENVIRONMENT(...) ((const char *const[]){__VA_ARGS__, NULL})
