@@ -245,33 +245,6 @@ static void killing_the_parent_harms_no_other_process(void **state)
     assert_supervised("stop-parent");
 }
 
-/* In a user namespace in which no other namespace can be made. 77: there is none here. */
-static int kill_parent_unisolated(void)
-{
-    if (unshare(CLONE_NEWUSER) != 0) return 77;
-    static const char *const limits[] = {"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_pid_namespaces"};
-    for (int i = 0; i < 2; i++)
-        if (!write_to(limits[i], "0")) return 77;
-    if (unshare(CLONE_NEWPID) == 0) return 1;
-    child_result r = run("kill-parent");
-    bool is_kept = r.end == CHILD_EXITED && r.code == 5; /* by Landlock */
-    if (!is_kept && r.end != CHILD_ENDED_SUPERVISOR) return 2;
-    r = run("orphan");
-    return r.end == CHILD_EXITED && r.code == 4 ? 0 : 3;
-}
-
-static void without_namespaces_killing_the_parent_is_noticed(void **state)
-{
-    (void)state;
-    int held = open_held(), status = -1;
-    pid_t pid = fork();
-    if (pid == 0) _exit(kill_parent_unisolated());
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) skip();
-    assert_int_equal(status, 0);
-    close(held);
-}
-
 /* A child of this process: the program, or another; 0: none. */
 static pid_t child_of(pid_t parent, bool is_program)
 {
@@ -288,6 +261,43 @@ static pid_t child_of(pid_t parent, bool is_program)
     }
     closedir(all);
     return found;
+}
+
+/* What a program that killed its supervisor has left, where nothing keeps it from that. */
+static void end_orphans(void)
+{
+    for (pid_t one; (one = child_of(getpid(), true)) > 0; waitpid(one, NULL, 0)) kill(one, SIGKILL);
+}
+
+/* In a user namespace in which no other namespace can be made. 77: there is none here. */
+static int kill_parent_unisolated(void)
+{
+    if (unshare(CLONE_NEWUSER) != 0) return 77;
+    static const char *const limits[] = {"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_pid_namespaces"};
+    for (int i = 0; i < 2; i++)
+        if (!write_to(limits[i], "0")) return 77;
+    if (unshare(CLONE_NEWPID) == 0) return 1;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    child_result r = run("kill-parent");
+    end_orphans();                                       /* they hold the lock that the next program waits for */
+    bool is_kept = r.end == CHILD_EXITED && r.code == 5; /* by Landlock */
+    free(r.output);
+    if (!is_kept && r.end != CHILD_ENDED_SUPERVISOR) return 2;
+    r = run("orphan");
+    free(r.output);
+    return r.end == CHILD_EXITED && r.code == 4 ? 0 : 3;
+}
+
+static void without_namespaces_killing_the_parent_is_noticed(void **state)
+{
+    (void)state;
+    int held = open_held(), status = -1;
+    pid_t pid = fork();
+    if (pid == 0) _exit(kill_parent_unisolated());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) skip();
+    assert_int_equal(status, 0);
+    close(held);
 }
 
 enum { USER = 61000 };

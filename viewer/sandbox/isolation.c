@@ -94,15 +94,15 @@ static void uncover(const char *folder, int fd)
     }
     mkdir(path, 0755);
     add_number(add_text(source, "/proc/self/fd/"), (unsigned)fd);
-    mount(source, folder, NULL, MS_BIND | MS_REC, NULL);
+    mount(source, folder, "none", MS_BIND | MS_REC, NULL);
 }
 
 /* A submission's folders for temporary files are one of its own, in memory, for as long as it runs. */
 static void cover_temporary(const char *folder)
 {
     int fd = open(folder, O_PATH | O_CLOEXEC);
-    mount("/dev/shm", "/tmp", NULL, MS_BIND, NULL);
-    mount("/dev/shm", "/var/tmp", NULL, MS_BIND, NULL);
+    mount("/dev/shm", "/tmp", "none", MS_BIND, NULL);
+    mount("/dev/shm", "/var/tmp", "none", MS_BIND, NULL);
     uncover(folder, fd);
     close(fd);
 }
@@ -111,7 +111,7 @@ void isolation_enter(const child_options *o)
 {
     char options[64];
     add_number(add_text(options, "mode=1777,size="), o->limits.memory);
-    if (unshare(CLONE_NEWIPC | CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return;
+    if (unshare(CLONE_NEWIPC | CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0) return;
     mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
     bool has_memory = mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
     bool is_submission = o->temporary && o->folder && o->log_fd >= 0; /* not the compiler */

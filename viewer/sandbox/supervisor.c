@@ -43,6 +43,7 @@ typedef struct watch {
     child_report *f;
     pid_t program, keeper;       /* keeper: 0 without a namespace */
     int control, output, exited; /* exited: a pidfd, or -1 on old kernels, where polling detects the exit */
+    int begins;                  /* of a pipe that closes when the program is executed; -1: it was */
     size_t page;
     double started, counted;  /* counted: time of the last process_tree_of */
     unsigned system_at_start; /* processes in the system */
@@ -169,6 +170,17 @@ static void read_output(watch *w)
     }
 }
 
+/* Until then it is a copy of this process, which has all the memory of who called Ferry. */
+static bool has_begun(watch *w)
+{
+    char nothing;
+    if (w->begins < 0) return true;
+    if (read(w->begins, &nothing, 1) != 0) return false;
+    close(w->begins);
+    w->begins = -1;
+    return true;
+}
+
 /* Counting reads all of /proc, so it is done every 0.25 s, and at once when the system has many more
  * processes than at the start. */
 static bool too_large(watch *w, child_end *end)
@@ -201,7 +213,7 @@ static bool must_end(watch *w, child_end *end)
     if (now() - w->started > w->options->limits.seconds) return true;
     *end = CHILD_OUTPUT;
     if (w->f->printed > w->options->limits.output) return true;
-    return too_large(w, end);
+    return has_begun(w) && too_large(w, end);
 }
 
 /* Waits until the program exits (true, with its status) or must be ended (false, with the reason). */
@@ -254,21 +266,24 @@ static void supervise(watch *w)
 
 _Noreturn void supervisor_main(const child_options *o, char *const *envp, child_report *f, int control, int alive)
 {
-    int ends[2];
+    int ends[2], begin[2];
     setsid();
     clear_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     descriptors_close_except((const int[]){control, alive, o->log_fd < 0 ? control : o->log_fd}, 3);
     while (open("/dev/null", O_RDWR) >= 0 && fcntl(2, F_GETFD) < 0) continue;
     if (pipe2(ends, O_CLOEXEC) != 0) _exit(1);
-    watch w = {o, f, 0, 0, control, ends[0], -1, (size_t)sysconf(_SC_PAGESIZE), now(), now(), system_processes()};
+    watch w = {o, f, 0, 0, control, ends[0], -1, -1, (size_t)sysconf(_SC_PAGESIZE), now(), now(), system_processes()};
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     w.keeper = isolation_begin(o, ends[1]);
+    if (pipe2(begin, O_CLOEXEC | O_NONBLOCK) != 0) _exit(1);
+    w.begins = begin[0];
     w.program = fork();
     if (w.program == 0) exec_program(o, envp, f, ends[1], w.keeper > 0);
     if (w.program < 0) _exit(1);
     f->program = w.program;
     close(ends[1]);
+    close(begin[1]);
 #ifdef SYS_pidfd_open
     w.exited = (int)syscall(SYS_pidfd_open, w.program, 0);
 #endif
