@@ -293,7 +293,7 @@ static void a_full_log_is_said_by_all_that_read_it(void **state)
 }
 
 /* The program was killed before its first. */
-static void a_log_without_an_event_has_no_step_and_says_so(void **state)
+static void a_log_without_events_has_no_step_and_says_so(void **state)
 {
     (void)state;
     char path[128], arguments[256], err[256] = "";
@@ -391,7 +391,7 @@ int main(void)
         cmocka_unit_test(a_saved_run_becomes_lines),
         cmocka_unit_test(a_step_that_is_not_there_is_said),
         cmocka_unit_test(a_full_log_is_said_by_all_that_read_it),
-        cmocka_unit_test(a_log_without_an_event_has_no_step_and_says_so),
+        cmocka_unit_test(a_log_without_events_has_no_step_and_says_so),
         cmocka_unit_test(reports_name_the_file_from_the_current_folder),
         cmocka_unit_test(a_verdict_says_how_to_see_its_event),
         cmocka_unit_test(what_no_rule_explains_is_quoted),
