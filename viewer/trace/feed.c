@@ -176,14 +176,6 @@ static feed *feed_of_lines(reading r, int fd, size_t size)
     return NULL;
 }
 
-/* What follows the limit, or a full disk, is lost without an event that says what. */
-static feed *note_full(feed *f)
-{
-    if (f && !*f->note && feed_last_kind(f) == FY_KIND_log_full)
-        snprintf(f->note, sizeof f->note, "the log was full, and later events are missing");
-    return f;
-}
-
 static feed *open_file(const char *path, event_visit *visit, void *user, char *err, size_t room)
 {
     struct stat s;
@@ -197,27 +189,40 @@ static feed *open_file(const char *path, event_visit *visit, void *user, char *e
         char why[256];
         feed *f = feed_of_log(fd, why, sizeof why);
         if (!f) snprintf(err, room, "%s: %s", path, why);
-        return note_full(f);
+        return f;
     } else {
         reading r = {
             .path = path, .err = err, .room = room, .visit = visit, .user = user, .arena = event_arena_make(false)};
         feed *f = feed_of_lines(r, fd, (size_t)s.st_size);
         event_arena_free(r.arena);
         close(fd);
-        return note_full(f);
+        return f;
     }
     if (fd >= 0) close(fd);
     return NULL;
 }
 
-feed *feed_of_file(const char *path, char *err, size_t room) { return open_file(path, NULL, NULL, err, room); }
+/* What follows the limit, or a full disk, is lost without an event that says what. */
+static void note_full(feed *f, fy_kind last)
+{
+    if (last == FY_KIND_log_full && !*f->note)
+        snprintf(f->note, sizeof f->note, "the log was full, and later events are missing");
+}
+
+feed *feed_of_file(const char *path, char *err, size_t room)
+{
+    feed *f = open_file(path, NULL, NULL, err, room);
+    if (f) note_full(f, feed_last_kind(f));
+    return f;
+}
 
 bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room)
 {
     feed *f = open_file(path, visit, user, err, room);
     if (!f) return false;
-    fy_event e;
+    fy_event e = {.kind = f->last_kind};
     for (uint64_t cursor = 0; f->log && fy_event_next(f->log, &cursor, &e);) visit(user, &e);
+    note_full(f, e.kind);
     snprintf(note, note_room, "%s", f->note);
     feed_free(f);
     return true;
