@@ -209,13 +209,15 @@ static double rounded_to(fy_dtype d, double x)
 }
 
 /* uniform_'s bounds are rounded to the dtype, and so is each number between them: it may become the upper one. A normal
- * number is less than 12 deviations off; one beyond the dtype's range is infinite. */
+ * number is less than 12 deviations off; one beyond the dtype's range is infinite. No deviation of an infinite width,
+ * which the dtype made of a large one, is NaN, as in PyTorch: 0 times infinity. */
 static bool may_draw(const step *s, fy_dtype d, double v)
 {
     double a = s->value[0].real, b = s->value[1].real;
     if (is_named(s, "bernoulli_")) return v == 0 || (v == 1 && a > 0);
     if (is_named(s, "uniform_")) return v >= rounded_to(d, a) && v <= rounded_to(d, b);
     tolerance allowed = tolerance_within(2 * epsilons[d], 12 * b + 1e-7);
+    if (isnan(v)) return !isfinite(a) || isinf(rounded_to(d, b));
     return !isfinite(a) || is_close(v, a, d, &allowed) || (isinf(v) && fabs(a) + 12 * b >= max_finite[d]);
 }
 
