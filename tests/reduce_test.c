@@ -155,7 +155,7 @@ static void whole_reductions_of_many_elements(void **state)
         GIVES(fy_sum(two, (1)), 150000.0 * 149999 / 2, 150000.0 * 149999 / 2 + 150000.0 * 150000);
         GIVES(fy_max(two, (1), .indices = &i), 149999, 299999);
         GIVES(i, 149999, 149999);
-        GIVES(fy_argmax(x), n - 1);
+        GIVES(fy_argmax(x), (double)(n - 1));
         GIVES(fy_argmin(x), 0);
         GIVES(fy_argmax(ones), 0); /* the first of equal values */
         GIVES(fy_prod(ones), 1);
