@@ -44,7 +44,7 @@ static void make_command(compiler_command *c, const compile_options *o, bool cla
     compiler_add(c, "-o");
     compiler_add(c, out);
     compiler_add(c, lib);
-    compiler_add(c, "-Wl,--build-id=none"); /* a hash of all that is linked, which nobody asks for */
+    compiler_add(c, "-Wl,--build-id=none");            /* a hash of all that is linked, which nobody asks for */
     compiler_add_words(c, "-Xlinker -rpath -Xlinker"); /* folder of the real card's library, if there is one */
     compiler_add(c, o->home->lib);
     compiler_add(c, "-lferry");
