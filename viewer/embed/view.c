@@ -23,7 +23,7 @@
 #define FIRST_PORT 8700
 #define POLL_MS 50
 #define UNVISITED_MS (10 * 60 * 1000)
-#define WHY_MS 5000
+#define WHY_MS 30000 /* opening a driver takes seconds on a busy machine; what hangs there must not hide the page */
 
 /* A page that is reloaded is back within a second; a lost connection is tried again every 4 s, over SSH by hand. */
 static int closed_ms = 60 * 1000;
