@@ -84,7 +84,7 @@ static void too_small_a_limit_leaves_no_file_and_a_sentence(void **state)
 static void lines_that_outgrow_the_limit_leave_the_slot_log(void **state)
 {
     (void)state;
-    char *output = run_with(2 << 20, 500000); /* six times as long in JSON */
+    char *output = run_with(5 << 19, 500000); /* six times as long in JSON */
     assert_non_null(strstr(output, "raise ulimit -f"));
     int fd = open(path, O_RDONLY);
     assert_true(fy_log_is_log(fd));

@@ -14,6 +14,7 @@
 #include "event.h"
 #include "launch_record.h"
 #include "lock.h"
+#include "out_of_memory.h"
 #include "run_work.h"
 #include "stream.h"
 
@@ -259,8 +260,10 @@ static size_t live(uint32_t *ids, size_t most)
 fy_ref fy_live_storages(void)
 {
     size_t n = live(NULL, SIZE_MAX);
-    fy_ref list = 0;
-    uint32_t *ids = n ? fy_ref_alloc(n * sizeof *ids, &list) : NULL;
-    size_t found = ids ? live(ids, n) : 0;
-    return found < n ? fy_ref_bytes(ids, found * sizeof *ids) : list; /* another thread freed some meanwhile */
+    uint32_t *ids = n ? malloc(n * sizeof *ids) : NULL;
+    if (n && !ids) fy_out_of_memory("the list of storages that are left");
+    if (n) n = live(ids, n); /* another thread freed some meanwhile */
+    fy_ref list = n ? fy_ref_bytes(ids, n * sizeof *ids) : 0;
+    free(ids);
+    return list;
 }

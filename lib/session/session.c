@@ -318,13 +318,12 @@ static void wait_for_viewer(void)
 /* A log whose file was cut is reported by fy_trace_write. */
 static void report_full_log(fy_log *log)
 {
-    unsigned long long lost = fy_log_lost(), full = atomic_load(&log->head->full), limit = log->head->limit;
+    unsigned long long lost = fy_log_lost(), full = atomic_load(&log->head->full);
+    char why[200];
     if (!lost || !full || fy_log_is_truncated(log)) return;
     fprintf(stderr,
-            "ferry: the log of this run is full: it has the first %llu events, the last %llu are not recorded; ",
-            full - 1, lost);
-    if (full < limit) fprintf(stderr, "free some space on its disk, or trace fewer steps\n");
-    else fprintf(stderr, "trace fewer steps: a log has room for %llu events\n", limit);
+            "ferry: the log of this run is full: it has the first %llu events, the last %llu are not recorded; %s\n",
+            full - 1, lost, fy_log_why_full(why, sizeof why));
 }
 
 static void at_exit(int status, void *unused)

@@ -187,19 +187,27 @@ void fy_node_save(fy_node *node, int i, const fy_tensor *x)
 
 /* ---- events ---- */
 
+static fy_ref next_nodes(const fy_node *node)
+{
+    size_t bytes = (size_t)node->n * sizeof(uint32_t);
+    uint32_t few[FY_MAX_INPUTS], *ids = bytes <= sizeof few ? few : malloc(bytes);
+    if (!ids) fy_out_of_memory("the operands of a call");
+    for (int i = 0; i < node->n; i++) ids[i] = node->next[i] ? node->next[i]->id : 0;
+    fy_ref list = bytes ? fy_ref_bytes(ids, bytes) : 0;
+    if (ids != few) free(ids);
+    return list;
+}
+
 void fy_node_emit(fy_site *at, const fy_node *node, fy_word what)
 {
-    uint32_t saves[FY_MAX_INPUTS + 1], *next;
+    uint32_t saves[FY_MAX_INPUTS + 1];
     size_t n = 0;
-    fy_ref list = 0;
     if (!fy_log_is_on()) return;
     for (int i = 0; i <= FY_MAX_INPUTS; i++)
         if (node->saved[i].is.tensor && (n == 0 || saves[n - 1] != node->saved[i].is.tensor->id))
             saves[n++] = node->saved[i].is.tensor->id;
-    next = node->n ? fy_ref_alloc((size_t)node->n * sizeof *next, &list) : NULL;
-    for (int i = 0; next && i < node->n; i++) next[i] = node->next[i] ? node->next[i]->id : 0;
     FY_EMIT(at, graph, .node = node->id, .what = (uint8_t)what, .op = fy_ref_str(kind_name(node->op)),
-            .tensor = node->tensor, .saves = n ? fy_ref_bytes(saves, n * sizeof *saves) : 0, .next = list);
+            .tensor = node->tensor, .saves = n ? fy_ref_bytes(saves, n * sizeof *saves) : 0, .next = next_nodes(node));
 }
 
 /* ---- tensors and nodes ---- */

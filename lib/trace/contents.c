@@ -8,6 +8,7 @@
 #include "event.h"
 #include "lane.h"
 #include "offset.h"
+#include "out_of_memory.h"
 #include "settings.h"
 
 enum { MOST_BINS = 16, MOST_SUMMARIZED = 1 << 18, MOST_RESULTS = 1 << 14 };
@@ -117,15 +118,24 @@ static fy_ref histogram(const reader *c, const summary *s)
     return fy_ref_bytes(counts, (size_t)parts * sizeof *counts);
 }
 
+/* The first n of them. */
+static fy_ref elements(const reader *c, int64_t n)
+{
+    double few[FY_SAMPLE], *list = n <= FY_SAMPLE ? few : malloc((size_t)n * sizeof *list);
+    if (!list) fy_out_of_memory("the values of a tensor");
+    for (int64_t i = 0; i < n; i++) list[i] = element(c, i);
+    fy_ref ref = fy_ref_bytes(list, (size_t)n * sizeof *list);
+    if (list != few) free(list);
+    return ref;
+}
+
 void fy_contents_emit(const fy_contents *of, uint32_t work, int64_t shown, int64_t most)
 {
-    fy_ref first;
     bool kept = fy_lane_keep(true); /* late work of a card calls this with the card's lock held */
     if (!fy_log_is_on()) return (void)fy_lane_keep(kept);
     reader c = reader_of(of, most);
     if (of->layout.numel < shown) shown = of->layout.numel;
-    double *list = fy_ref_alloc((size_t)shown * sizeof *list, &first);
-    for (int64_t i = 0; list && i < shown; i++) list[i] = element(&c, i);
+    fy_ref first = elements(&c, shown);
     summary s = summarize(&c);
     bool none = s.seen == s.nan; /* all NaN, or empty: no minimum */
     bool spread = s.seen - s.nan - s.inf >= 2;

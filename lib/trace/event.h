@@ -101,7 +101,6 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o); /* false: not rec
 
 /* Copy data that does not fit a slot to the arena, before emitting the event that refers to it. 0 if no log is open. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */
-void *fy_ref_alloc(size_t bytes, fy_ref *ref);     /* likewise, filled by the caller; NULL: no log, or it is full */
 fy_ref fy_ref_str(const char *s);                 /* interned by content; 0 for NULL */
 fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise, for DIMS */
 

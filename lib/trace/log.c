@@ -18,20 +18,6 @@
 
 static const char magic[8] = {'F', 'E', 'R', 'R', 'Y', 'L', 'O', 'G'};
 
-static uint64_t round_up(uint64_t bytes) { return (bytes + FY_LOG_ALIGN - 1) / FY_LOG_ALIGN * FY_LOG_ALIGN; }
-
-uint64_t fy_log_slot_bytes(uint64_t limit) { return round_up(limit * sizeof(fy_slot)); }
-
-static uint64_t slots_in_file(const fy_head *h)
-{
-    return (fy_log_slot_bytes(h->limit) + FY_VERDICT_SLOTS * sizeof(fy_slot)) / sizeof(fy_slot);
-}
-
-static uint64_t file_bytes(const fy_head *h)
-{
-    return FY_LOG_ALIGN + slots_in_file(h) * sizeof(fy_slot) + h->arena_bytes + FY_VERDICT_ARENA;
-}
-
 /* ---- creating a file ---- */
 
 /* base/below, created if needed, writable by this user alone; false if that is not possible. */
@@ -107,54 +93,86 @@ static int create_named(const char *path, char *err, size_t room)
     return -1;
 }
 
-/* Exceeding RLIMIT_FSIZE (ulimit -f) raises SIGXFSZ, so the log is made to fit: half of the space for slots, half for
- * the arena. False if that is too little. */
-static bool fit_file_limit(fy_head *h)
-{
-    struct rlimit most;
-    if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur == RLIM_INFINITY || file_bytes(h) <= most.rlim_cur) return true;
-    uint64_t fixed = FY_LOG_ALIGN + FY_VERDICT_SLOTS * sizeof(fy_slot) + FY_VERDICT_ARENA;
-    uint64_t room = most.rlim_cur > fixed ? (most.rlim_cur - fixed) / FY_LOG_ALIGN * FY_LOG_ALIGN : 0;
-    uint64_t slots = room / 2 / FY_LOG_ALIGN * FY_LOG_ALIGN;
-    if (!slots) return false;
-    if (slots / sizeof(fy_slot) < h->limit) h->limit = slots / sizeof(fy_slot);
-    h->arena_bytes = room - fy_log_slot_bytes(h->limit);
-    return true;
-}
-
-static bool initialize(int fd, uint64_t limit)
+/* How many bytes a log may have: FERRY_LOG_LIMIT, a number with KiB, MiB, GiB or TiB, or else `most`. */
+static uint64_t most_bytes(uint64_t most)
 {
     static _Atomic bool warned;
+    static const char units[] = "KMGT";
+    const char *text = getenv("FERRY_LOG_LIMIT");
+    char *end;
+    if (!text || !*text) return most;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (unit && !strcmp(end + 1, "iB") && *text != '-' && !errno && number && number < 1ull << (62 - shift))
+        return number << shift;
+    if (!atomic_exchange(&warned, true))
+        fprintf(stderr, "ferry: FERRY_LOG_LIMIT=%s is not a size such as 16GiB or 500MiB; the limit is %llu MiB\n",
+                text, (unsigned long long)most >> 20);
+    return most;
+}
+
+/* Exceeding RLIMIT_FSIZE (ulimit -f) raises SIGXFSZ, so the log is made to fit. */
+static uint64_t fit_file_limit(uint64_t most)
+{
+    static _Atomic bool warned;
+    struct rlimit file;
+    if (getrlimit(RLIMIT_FSIZE, &file) || file.rlim_cur >= most) return most;
+    if (file.rlim_cur >= fy_log_base(FY_CHUNK_LEAST) && !atomic_exchange(&warned, true))
+        fprintf(stderr,
+                "ferry: the file size limit (ulimit -f) limits the log to %llu MiB; with `ulimit -f unlimited` it has "
+                "room for %llu\n",
+                (unsigned long long)file.rlim_cur >> 20, (unsigned long long)most >> 20);
+    return file.rlim_cur;
+}
+
+/* Disk space for all that is mapped: on a full disk a store to a page without a block would raise SIGBUS. */
+static int reserve(int fd, uint64_t bytes)
+{
+    if (!fallocate(fd, 0, 0, (off_t)bytes)) return 0;
+    return errno == ENOSPC ? ENOSPC : posix_fallocate(fd, 0, (off_t)bytes);
+}
+
+/* A few events, or little space, get smaller rings. Returns 0 or an errno value. */
+static int initialize(int fd, uint64_t limit, uint64_t most)
+{
+    enum { FEW = FY_CHUNK_LEAST / sizeof(fy_slot) };
     fy_head h = {.version = FY_LOG_VERSION, .layout = fy_layout_hash(), .limit = limit, .arena = 8};
     memcpy(h.magic, magic, sizeof magic);
-    h.arena_bytes = round_up(2 * limit * sizeof(fy_slot)) + 1024 * FY_LOG_ALIGN;
-    if (!fit_file_limit(&h)) {
-        errno = EFBIG;
-        return false;
+    h.most_bytes = fit_file_limit(most_bytes(most));
+    h.chunk = limit && limit <= FEW ? FY_CHUNK_LEAST : FY_CHUNK_MOST;
+    while (h.chunk > FY_CHUNK_LEAST && 2 * fy_log_base(h.chunk) > h.most_bytes) h.chunk /= 2;
+    for (int error; fy_log_base(h.chunk) <= h.most_bytes; h.chunk /= 2) {
+        if (!(error = reserve(fd, fy_log_base(h.chunk)))) break;
+        if (error != ENOSPC || h.chunk == FY_CHUNK_LEAST) return error;
     }
-    if (h.limit < limit && !atomic_exchange(&warned, true))
-        fprintf(
-            stderr,
-            "ferry: the file size limit (ulimit -f) limits the log to %llu events; with `ulimit -f unlimited` it holds "
-            "%u\n",
-            (unsigned long long)h.limit, FY_LOG_DEFAULT);
-    return !ftruncate(fd, (off_t)file_bytes(&h)) && pwrite(fd, &h, sizeof h, 0) == sizeof h;
+    if (fy_log_base(h.chunk) > h.most_bytes) return EFBIG;
+    if (ftruncate(fd, (off_t)fy_log_base(h.chunk)) || pwrite(fd, &h, sizeof h, 0) != sizeof h) return errno;
+    return 0;
+}
+
+static int make_file(const char *path, uint64_t limit, uint64_t most, char *err, size_t room)
+{
+    if (limit && limit < FY_LOG_MIN) limit = FY_LOG_MIN;
+    int fd = path ? create_named(path, err, room) : create_unnamed(err, room);
+    int error = fd < 0 ? 0 : initialize(fd, limit, most);
+    if (!error) return fd;
+    snprintf(err, room, "cannot create the log %s: %s; %s", path ? path : "(in the state folder)", strerror(error),
+             error == EFBIG ? "the file size limit is too small: raise ulimit -f, or FERRY_LOG_LIMIT"
+                            : "free some space, or choose another disk with XDG_STATE_HOME or FERRY_TRACE");
+    if (path) unlink(path);
+    close(fd);
+    errno = error;
+    return -1;
 }
 
 int fy_log_file(const char *path, uint64_t limit, char *err, size_t room)
 {
-    if (!limit) limit = FY_LOG_DEFAULT;
-    if (limit < FY_LOG_MIN) limit = FY_LOG_MIN;
-    if (limit > FY_LOG_MAX) limit = FY_LOG_MAX;
-    int fd = path ? create_named(path, err, room) : create_unnamed(err, room);
-    if (fd < 0 || initialize(fd, limit)) return fd;
-    snprintf(err, room, "cannot create the log %s: %s; %s", path ? path : "(in the state folder)", strerror(errno),
-             errno == EFBIG ? "the file size limit is too small: raise ulimit -f"
-                            : "free some space or choose another disk");
-    if (path) unlink(path);
-    close(fd);
-    return -1;
+    return make_file(path, limit, FY_LOG_MOST_BYTES, err, room);
 }
+
+int fy_log_file_within(uint64_t bytes, char *err, size_t room) { return make_file(NULL, 0, bytes, err, room); }
 
 /* ---- opening a file ---- */
 
@@ -171,8 +189,8 @@ static const char *refusal(int fd, fy_head *h)
         return "this is not a Ferry log; give a file written by FERRY_TRACE or --trace";
     if (h->version != FY_LOG_VERSION || h->layout != fy_layout_hash())
         return "this log was written by another version of Ferry; open it with that version, or run the program again";
-    if (h->limit < FY_LOG_MIN || h->limit > FY_LOG_MAX || h->arena_bytes > (1ull << 34) ||
-        h->arena_bytes % FY_LOG_ALIGN)
+    bool halved = FY_CHUNK_MOST % (h->chunk ? h->chunk : 1) == 0;
+    if (!halved || h->chunk < FY_CHUNK_LEAST || (h->limit && h->limit < FY_LOG_MIN))
         return "the header of this log is damaged; run the program again";
     return NULL;
 }
@@ -182,6 +200,7 @@ static fy_log *fail(fy_log *log, char *err, size_t room, const char *what, const
     snprintf(err, room, "%s%s%s", what, why ? ": " : "", why ? why : "");
     if (log && log->head && log->head != MAP_FAILED) munmap(log->head, log->mapped);
     if (log && log->fd >= 0) close(log->fd);
+    if (log) fy_copies_free(log->copies);
     free(log);
     return NULL;
 }
@@ -199,9 +218,12 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     if (fstat(log->fd, &s)) return fail(log, err, room, "cannot open the log", strerror(errno));
     log->device = s.st_dev;
     log->number = s.st_ino;
-    log->mapped = file_bytes(&h);
-    log->slot_count = slots_in_file(&h);
-    log->arena_bytes = h.arena_bytes + FY_VERDICT_ARENA;
+    log->copies = fy_copies_make();
+    if (!log->copies) return fail(log, err, room, "cannot open the log", strerror(ENOMEM));
+    log->chunk = h.chunk;
+    log->mapped = fy_log_base(h.chunk);
+    log->arena_bytes = fy_ring_bytes(log);
+    log->kept = UINT64_MAX;
     log->head = mmap(NULL, log->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd, 0);
     log->writable = log->head != MAP_FAILED;
     if (!log->writable) log->head = mmap(NULL, log->mapped, PROT_READ, MAP_SHARED, log->fd, 0);
@@ -209,26 +231,41 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     log->mapping = fy_mapping_add(log->head, log->mapped);
     if (!log->mapping) return fail(log, err, room, "cannot map the log", strerror(ENOMEM));
     log->slots = (fy_slot *)((char *)log->head + FY_LOG_ALIGN);
-    log->arena = (unsigned char *)(log->slots + log->slot_count);
+    log->arena = (unsigned char *)log->slots + fy_ring_bytes(log);
     fy_log_check_size(log);
     return log;
+}
+
+bool fy_log_has_file(const fy_log *log, uint64_t *size)
+{
+    struct stat s;
+    if (log->fd < 0 || fstat(log->fd, &s) || s.st_dev != log->device || s.st_ino != log->number) return false;
+    if (size) *size = (uint64_t)s.st_size;
+    return true;
+}
+
+void fy_log_find_file(fy_log *log, const char *path)
+{
+    if (fy_log_has_file(log, NULL)) return;
+    log->fd = path ? open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (log->fd < 0 || fy_log_has_file(log, NULL)) return;
+    close(log->fd);
+    log->fd = -1;
 }
 
 /* If the program has closed our descriptor, or reused its number, the size is not known: it counts as unchanged. */
 void fy_log_check_size(fy_log *log)
 {
-    struct stat s;
-    bool known = !fstat(log->fd, &s) && s.st_dev == log->device && s.st_ino == log->number;
-    uint64_t size = known ? (uint64_t)s.st_size : log->mapped, slots = FY_LOG_ALIGN;
-    uint64_t arena = slots + (uint64_t)((char *)log->arena - (char *)log->slots);
-    uint64_t slot_count = size > slots ? (size - slots) / sizeof(fy_slot) : 0;
-    uint64_t arena_bytes = size > arena ? size - arena : 0;
+    uint64_t least = fy_log_least_bytes(log), size; /* in this order: the file grows before the head says so */
+    if (!fy_log_has_file(log, &size)) size = UINT64_MAX;
     bool cut = size < sizeof(fy_head) || memcmp(log->head->magic, magic, sizeof magic); /* it may have grown again */
     uint32_t patches = atomic_load(&log->mapping->patches);
-    if (slot_count < log->slot_count || arena_bytes < log->arena_bytes || patches != log->patches || cut > log->cut)
+    bool shorter = size < least && size < log->kept;
+    if (shorter || patches != log->patches || cut > log->cut) {
         log->cuts++;
-    if (slot_count < log->slot_count) log->slot_count = slot_count;
-    if (arena_bytes < log->arena_bytes) log->arena_bytes = arena_bytes;
+        fy_copies_forget(log->copies);
+    }
+    if (shorter) log->kept = size;
     log->patches = patches;
     log->cut |= cut;
 }
@@ -244,6 +281,7 @@ void fy_log_close(fy_log *log)
     if (!log) return;
     fy_mapping_drop(log->mapping);
     munmap(log->head, log->mapped);
-    close(log->fd);
+    if (fy_log_has_file(log, NULL)) close(log->fd);
+    fy_copies_free(log->copies);
     free(log);
 }

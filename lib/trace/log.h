@@ -1,4 +1,4 @@
-/* log.h: the readers' interface to the slot log: a shared, append-only mapping of a file.
+/* log.h: the readers' interface to the slot log: an append-only file, whose newest part its writer has mapped.
  *
  * One process writes it (event.h); any number of readers, in the same process or in others, follow with a cursor. A
  * slot is readable once it is published. One that was claimed and not published blocks readers while the writer lives,
@@ -15,11 +15,13 @@
 
 typedef struct fy_log fy_log;
 
-/* Creates a log file, sized and empty. path NULL: an unlinked file (mode 0600) in $XDG_STATE_HOME/ferry or
- * ~/.local/state/ferry, whichever only this user can write, else in /tmp. limit: maximum number of events; 0: 4
- * million. Returns a descriptor (close-on-exec) that the caller owns, or -1 with a message in err; errno is EBUSY while
- * another program writes that log. A named log stays locked until it is closed and unmapped. */
+/* Creates an empty log file. path NULL: an unlinked file (mode 0600) in $XDG_STATE_HOME/ferry or ~/.local/state/ferry,
+ * whichever only this user can write, else in /tmp. limit: maximum number of events; 0: any number, in at most 4 GiB or
+ * what FERRY_LOG_LIMIT says. Returns a descriptor (close-on-exec) that the caller owns, or -1 with a message in err;
+ * errno is EBUSY while another program writes that log. A named log stays locked until it is closed and unmapped. */
 int fy_log_file(const char *path, uint64_t limit, char *err, size_t room);
+/* Likewise an unlinked one of any number of events, in so many bytes unless FERRY_LOG_LIMIT says otherwise. */
+int fy_log_file_within(uint64_t bytes, char *err, size_t room);
 
 /* Maps a log file; the caller keeps the descriptor. NULL with a message in err if it is no log, or from another
  * version. */

@@ -1,11 +1,18 @@
-/* log_format.h: the file format of the slot log, for log.c (files and mappings), log_prealloc.c and trace_writer.c (the
- * writer), log_reader.c, event_reader.c and format.c (readers).
+/* log_format.h: the file format of the slot log, for log.c (files and mappings), trace_writer.c and log_ring.c (the
+ * writer), log_chunks.c, log_reader.c, event_reader.c and format.c (readers).
  *
- *     | head, 64 KiB | slots, 64 B each, by seq | arena: entries of {size, mark, bytes} |
+ *     | head, 64 KiB | slot ring | arena ring | slot chunk 0 | arena chunk 0 | slot chunk 1 | arena chunk 1 | ...
  *
- * The file is sparse and never grows. A slot's kind is stored last, with release ordering: a reader that sees it also
- * sees the rest of the slot and the arena entries that it refers to. Some slots and arena bytes beyond the program's
- * limit are reserved for the grader's verdicts.
+ * Slots have 64 bytes each, by seq; the arena has entries of {size, mark, bytes}. Both begin in their ring of FY_RING
+ * chunks, which is mapped. A chunk whose slots or entries are all there is written to its place behind the rings, and
+ * its part of the ring used again (log_ring.c): the file grows, and the memory of the program does not. Until `written`
+ * says that a byte is in its chunk, it is in the ring: a kill at any instant loses neither.
+ *
+ * A slot's kind is stored last, with release ordering, with the parity of its lap through the ring: a reader that sees
+ * it also sees the rest of the slot and the arena entries that it refers to. An entry's mark is stored last, too, and
+ * depends on its place, so that no entry of an earlier lap is taken for it. No entry lies across the border of two
+ * chunks, except one that has whole chunks for itself. Some slots and arena bytes of the rings are reserved for the
+ * grader's verdicts.
  *
  * A record larger than a slot is in the arena, and the slot has a reference to it. A host op and its complete share one
  * record, an fy_host_op_record, in their two slots. */
@@ -19,18 +26,22 @@
 #include "text.h"
 
 enum {
-    FY_LOG_VERSION = 2,
-    FY_LOG_ALIGN = 65536,     /* alignment of head, slots and arena: a multiple of any page size */
+    FY_LOG_VERSION = 3,
+    FY_LOG_ALIGN = 65536,     /* alignment of head and chunks: a multiple of any page size */
+    FY_RING = 8,              /* chunks of a ring */
+    FY_CHUNK_LEAST = FY_LOG_ALIGN,
+    FY_CHUNK_MOST = 8 * FY_LOG_ALIGN,
     FY_PAYLOAD_BYTES = 48,
     FY_RECORD_MAX = 96,       /* the largest record */
-    FY_VERDICT_SLOTS = 1024,  /* 64 KiB: a multiple of FY_LOG_ALIGN, as all parts of the file */
+    FY_VERDICT_SLOTS = 1024,
     FY_VERDICT_ARENA = 4 * FY_LOG_ALIGN,
     FY_LOG_MIN = 16,          /* the smallest limit */
-    FY_PAIRED = 1 << 15,      /* in a slot's kind: it holds one half of an fy_host_op_record */
+    FY_LAP = 1 << 14,         /* in a slot's kind: its lap through the ring is an odd one */
+    FY_PAIRED = 1 << 15,      /* likewise: it holds one half of an fy_host_op_record */
 };
-#define FY_LOG_DEFAULT (4u << 20)
-#define FY_LOG_MAX (1u << 26)
-#define FY_ENTRY_MARK 0x46594152u /* "FYAR"; XORed with the size, it detects references to other bytes */
+#define FY_LOG_MOST_BYTES (4ull << 30)  /* of a file, unless FERRY_LOG_LIMIT says otherwise */
+#define FY_LOG_MOST_ARENA (16ull << 30) /* bytes: a reference counts 8 of them, and has a flag */
+#define FY_ENTRY_MARK 0x46594152u /* "FYAR" */
 
 typedef struct fy_slot {
     _Atomic uint16_t kind; /* published last */
@@ -40,6 +51,15 @@ typedef struct fy_slot {
     unsigned char record[FY_PAYLOAD_BYTES];
 } fy_slot;
 _Static_assert(sizeof(fy_slot) == 64, "a slot is a cache line");
+/* The bit for seq's lap, in its kind; the kind that is stored there, FY_KIND_unpublished if it is of an earlier lap. */
+static inline uint16_t fy_lap_of(uint64_t chunk, uint64_t seq)
+{
+    return seq * sizeof(fy_slot) / (FY_RING * chunk) % 2 ? FY_LAP : 0;
+}
+static inline uint16_t fy_kind_in_slot(uint64_t chunk, uint64_t seq, uint16_t stored)
+{
+    return (stored & FY_LAP) == fy_lap_of(chunk, seq) ? stored & (uint16_t)~(FY_LAP | FY_PAIRED) : FY_KIND_unpublished;
+}
 _Static_assert(sizeof(fy_host_op_record) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_host_op_record, in) >= FY_PAYLOAD_BYTES,
                "an fy_host_op_record fills two slots, its uses in the second");
 
@@ -48,8 +68,10 @@ _Static_assert(sizeof(fy_host_op_record) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_
 #define FY_REF_PAIRED (1u << 31)
 
 typedef struct fy_entry {
-    uint32_t size, mark; /* mark is size ^ FY_ENTRY_MARK */
+    uint32_t size, mark;
 } fy_entry;
+static inline fy_entry fy_entry_of(uint32_t size, fy_ref ref) { return (fy_entry){size, size ^ ref ^ FY_ENTRY_MARK}; }
+static inline bool fy_entry_is_at(fy_entry e, fy_ref ref) { return e.mark == (e.size ^ ref ^ FY_ENTRY_MARK); }
 
 /* A call site in the arena. */
 typedef struct fy_site_entry {
@@ -60,17 +82,20 @@ typedef struct fy_site_entry {
 typedef struct fy_head {
     char magic[8];          /* "FERRYLOG" */
     uint32_t version;
-    uint32_t spare;
+    uint32_t chunk;         /* bytes of a chunk */
     uint64_t layout;        /* hash of the schema's names, offsets and sizes */
-    uint64_t limit;         /* events that the program may record, log_full included */
-    uint64_t arena_bytes;   /* that the program may use */
+    uint64_t limit;         /* events that the program may record, log_full included; 0: any number */
+    uint64_t most_bytes;    /* of the file */
     _Atomic int64_t writer; /* pid; 0: none yet */
     _Atomic uint64_t born;  /* the writer's start time in clock ticks since boot: pids are reused */
     _Alignas(64) _Atomic uint64_t next;  /* slots claimed */
     _Alignas(64) _Atomic uint64_t arena; /* bytes claimed; starts at 8, so that no entry has ref 0 */
     _Alignas(64) _Atomic uint64_t full;  /* seq of log_full plus 1: later slots are invalid */
     _Atomic uint32_t ended;              /* the writer has finished */
+    _Atomic uint64_t written[2];         /* bytes of slots, and of the arena, that are in their chunks */
 } fy_head;
+
+typedef enum fy_part { FY_SLOTS, FY_ARENA } fy_part; /* what a ring or a chunk has */
 
 /* A mapped log, for the SIGBUS handler. (mapping.c) */
 typedef struct fy_mapping {
@@ -83,19 +108,22 @@ typedef struct fy_mapping {
 fy_mapping *fy_mapping_add(const void *from, size_t bytes); /* NULL without memory */
 void fy_mapping_drop(fy_mapping *m);
 
-/* An open log. The counts are limited to what the file really has: it may be truncated or damaged. */
+/* An open log. What it may read is limited to what the file really has: it may be truncated or damaged. */
 struct fy_log {
     fy_head *head;
-    fy_slot *slots;
+    fy_slot *slots;           /* the rings */
     unsigned char *arena;
-    uint64_t slot_count, arena_bytes; /* mapped, verdicts included */
+    uint64_t chunk;
+    uint64_t arena_bytes;     /* of the arena's ring, or of an arena without a file (viewer/trace/event_arena.c) */
     size_t mapped;
     int fd;
     dev_t device;             /* identity of the file: */
     ino_t number;             /* fd may be closed and reused, the name replaced */
     fy_mapping *mapping;
+    struct fy_copies *copies; /* of what was read last (log_chunks.c); NULL: there is no file */
     uint32_t patches;         /* of the mapping, at the last check */
     uint32_t cuts;            /* how often the file was found truncated; 0: complete */
+    uint64_t kept;            /* bytes of the file that were never missing */
     bool writable;
     bool gone;                /* the writer is known to be dead */
     uint64_t stops;           /* seq from which on the slot counter is damaged; 0: none */
@@ -103,15 +131,31 @@ struct fy_log {
 };
 
 /* log.c */
-uint64_t fy_log_slot_bytes(uint64_t limit); /* of the program's slots, rounded up to FY_LOG_ALIGN */
-void fy_log_check_size(fy_log *log);        /* limits the counts to the file's current size */
+void fy_log_check_size(fy_log *log); /* notes what the file has lost */
+/* Is fd still the log's file, and no other one of the program's? size may be NULL. */
+bool fy_log_has_file(const fy_log *log, uint64_t *size);
+void fy_log_find_file(fy_log *log, const char *path); /* if not, it is opened again; path may be NULL */
 
-/* log_reader.c: bytes of an arena entry, NULL if ref is invalid. */
-const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size);
-/* A call site; false, and zeros, if ref is invalid. */
-bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site);
+/* log_chunks.c: where the bytes of slots and arena are, and readers' copies of them. */
+static inline uint64_t fy_ring_bytes(const fy_log *log) { return FY_RING * log->chunk; }
+static inline uint64_t fy_log_base(uint64_t chunk) { return FY_LOG_ALIGN + 2 * FY_RING * chunk; } /* behind the rings */
+uint64_t fy_chunk_place(const fy_log *log, fy_part part, uint64_t from); /* in the file, of byte `from` of that part */
+uint64_t fy_log_least_bytes(const fy_log *log); /* what the file has at least, if it was not truncated */
+uint64_t fy_log_kept_slots(const fy_log *log);  /* of the first ones without a gap, that truncation has left */
+struct fy_copies *fy_copies_make(void);         /* NULL: out of memory */
+void fy_copies_free(struct fy_copies *c);
+void fy_copies_forget(struct fy_copies *c); /* the file was truncated */
+
+/* The rest are copies, valid until the next call of fy_log_slot for this log. */
 /* The slot, if it is published, else NULL. */
 const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind);
+/* Bytes of an arena entry, NULL if ref is invalid. */
+const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size);
+/* A slot, published or not; false if it is nowhere. */
+bool fy_log_copy_slot(const fy_log *log, uint64_t seq, fy_slot *to);
+
+/* log_reader.c: a call site; false, and zeros, if ref is invalid. */
+bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site);
 /* Copies the kind's fy_ev_ record; false if it is invalid. */
 bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record);
 /* Is a claimed slot published, may it still be, or is it lost? */
@@ -126,13 +170,14 @@ void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t ki
 void fy_format_lost(uint64_t seq, fy_text *out);
 void fy_device_name(uint8_t device, char name[static 16]);
 
-/* log_prealloc.c: reserves disk and memory ahead of the writer. Up to the marks it may write without a check. */
-extern _Atomic uint64_t fy_slot_mark, fy_arena_mark;
-bool fy_reserve_begin(fy_log *log, bool verdicts, char *err, size_t room);
-bool fy_reserve_slot(uint64_t seq);                /* a slot beyond the mark: may it be written? */
-bool fy_reserve_arena(uint64_t from, uint64_t to); /* likewise; false ends the log */
-void fy_reserve_end(void);                         /* joins the helper thread */
-void fy_reserve_forked(void);                      /* in a child: drops the parent's state */
+/* log_ring.c: the writer's rings. A claim of slots or arena up to the mark (in bytes) may be filled without a check. */
+extern _Atomic uint64_t fy_ring_mark[2];
+void fy_ring_begin(fy_log *log, bool verdicts);
+bool fy_ring_has_room(fy_part part, uint64_t to); /* a claim that ends beyond the mark: may it be filled? */
+bool fy_ring_is_past(fy_part part, uint64_t from); /* was it given up, as it took too long to fill? */
+fy_ref fy_ring_store(const void *p, size_t bytes); /* an entry that gets whole chunks; 0: the log is full */
+const char *fy_log_why_full(char *text, size_t room); /* what would have made room for more */
+void fy_ring_forked(void);                         /* in a child: drops the parent's state */
 
 /* trace_writer.c */
 size_t fy_record_size(unsigned kind); /* 0 if there is no such kind */
@@ -140,6 +185,7 @@ fy_log *fy_log_of_process(void);      /* the log being written, or NULL */
 void fy_log_stop(const fy_head *log); /* truncated: stops recording to this log. Async-signal-safe */
 void fy_log_end(void);                /* stops recording and marks the log as ended */
 uint64_t fy_log_lost(void);           /* events that this process's log had no room for */
+void fy_entry_put(uint64_t from, const void *p, size_t bytes); /* fills a claim of the arena; p NULL: with nothing */
 void fy_log_forked(void);             /* in a child: drops the parent's log */
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /* fills a claimed slot */
 

@@ -47,7 +47,7 @@ static bool writer_lives(const fy_log *log)
 
 void fy_log_writer_died(fy_log *log) { log->gone = true; }
 
-/* ---- slots and arena ---- */
+/* ---- events ---- */
 
 uint64_t fy_log_count(const fy_log *log)
 {
@@ -56,33 +56,8 @@ uint64_t fy_log_count(const fy_log *log)
     uint64_t full = atomic_load_explicit(&log->head->full, memory_order_acquire);
     uint64_t count = full && full < next ? full : next;
     if (log->stops && log->stops < count) count = log->stops;
-    return count < log->slot_count ? count : log->slot_count;
-}
-
-/* The uses in an fy_host_op_record; ref: FY_REF_PAIRED. */
-static const void *host_op_uses(const fy_log *log, fy_ref ref, size_t *size)
-{
-    uint64_t seq = (ref & ~FY_REF_PAIRED) / 2;
-    fy_host_op_record o;
-    if (seq >= log->slot_count) return NULL;
-    const unsigned char *second = log->slots[seq].record;
-    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, second, FY_PAYLOAD_BYTES);
-    if (o.nin > 2) return NULL;
-    *size = ref % 2 ? sizeof o.out : o.nin * sizeof *o.in;
-    return second + (ref % 2 ? offsetof(fy_host_op_record, out) : offsetof(fy_host_op_record, in)) - FY_PAYLOAD_BYTES;
-}
-
-const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
-{
-    uint64_t from = 8ull * ref;
-    fy_entry entry;
-    if (ref & FY_REF_PAIRED) return host_op_uses(log, ref, size);
-    if (!ref || from + sizeof entry > log->arena_bytes) return NULL;
-    memcpy(&entry, log->arena + from, sizeof entry);
-    if (entry.mark != (entry.size ^ FY_ENTRY_MARK)) return NULL;
-    if (entry.size > log->arena_bytes - from - sizeof entry) return NULL;
-    *size = entry.size;
-    return log->arena + from + sizeof entry;
+    uint64_t kept = log->kept == UINT64_MAX ? UINT64_MAX : fy_log_kept_slots(log);
+    return count < kept ? count : kept;
 }
 
 bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site)
@@ -95,22 +70,16 @@ bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site)
     return true;
 }
 
-const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
-{
-    if (seq >= log->slot_count) return NULL;
-    const fy_slot *slot = &log->slots[seq];
-    *kind = atomic_load_explicit(&slot->kind, memory_order_acquire) & (uint16_t)~FY_PAIRED;
-    return *kind == FY_KIND_unpublished ? NULL : slot;
-}
-
 /* The op or complete record of an fy_host_op_record; first: seq of the op. */
 static bool host_op_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
 {
     fy_host_op_record o;
+    fy_slot half[2];
     fy_ref uses = FY_REF_PAIRED | (fy_ref)(2 * (first + 1));
-    if (first + 1 >= log->slot_count || first + 1 == 0) return false;
-    memcpy(&o, log->slots[first].record, FY_PAYLOAD_BYTES);
-    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, log->slots[first + 1].record, FY_PAYLOAD_BYTES);
+    for (int i = 0; i < 2; i++) {
+        if (!fy_log_copy_slot(log, first + (uint64_t)i, &half[i])) return false;
+        memcpy((unsigned char *)&o + i * FY_PAYLOAD_BYTES, half[i].record, FY_PAYLOAD_BYTES);
+    }
     if (kind == FY_KIND_op)
         *(fy_ev_op *)record = (fy_ev_op){.id = o.id,
                                          .name = o.name,
@@ -136,10 +105,11 @@ static bool host_op_record(const fy_log *log, uint64_t first, unsigned kind, voi
 
 bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
 {
-    const fy_slot *slot = &log->slots[seq];
+    fy_slot copy, *slot = &copy;
     size_t size = fy_record_size(kind);
-    bool paired = atomic_load_explicit(&slot->kind, memory_order_relaxed) & FY_PAIRED;
     memset(record, 0, size);
+    if (!fy_log_copy_slot(log, seq, slot)) return false;
+    bool paired = atomic_load_explicit(&slot->kind, memory_order_relaxed) & FY_PAIRED;
     if (paired && kind == FY_KIND_op) return host_op_record(log, seq, kind, record);
     if (paired) return kind == FY_KIND_complete && host_op_record(log, seq - 1, kind, record);
 

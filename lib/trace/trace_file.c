@@ -162,14 +162,30 @@ static void report_unwritten(const fy_log *log, int error)
     else fprintf(stderr, "Its events are lost: the file was renamed, removed or replaced\n");
 }
 
+/* A long log takes long to convert, and four times as much space. */
+static bool stays_binary(const fy_log *log)
+{
+    enum { CONVERTED = 1000000 };
+    unsigned long long count = fy_log_count(log);
+    if (count <= CONVERTED) return false;
+    fprintf(
+        stderr,
+        "ferry: %s has %llu events and stays in binary form, which `ferry view` and the other commands read; `ferry "
+        "log %s > lines.jsonl` makes JSON lines of it\n",
+        path, count, path);
+    return true;
+}
+
 void fy_trace_write(fy_log *log)
 {
     char *temporary = NULL;
+    fy_log_find_file(log, path);
     if (fy_log_is_truncated(log)) {
         report_truncated(log);
         return;
     }
     if (!path) return;
+    if (holder_of(path, log) == OURS && stays_binary(log)) return;
     avoid_replaced(log);
     if (asprintf(&temporary, "%s.tmp", path) < 0) {
         report_unwritten(log, ENOMEM);

@@ -1,6 +1,7 @@
 /* trace_writer.c: appends events to the log: claim a slot, fill it, publish it. The hot path takes no lock, allocates
  * nothing and formats no text. Data that does not fit a slot is copied to the arena before the slot is published, so a
- * reader of an event sees all of it. A process writes to one log at a time. */
+ * reader of an event sees all of it. What to do at the border of a chunk is in log_ring.c. A process writes to one log
+ * at a time. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,11 @@
 _Atomic uint32_t fy_log_generation;
 
 static _Atomic(fy_head *) head; /* NULL: not recording */
-static fy_slot *slots;
+static fy_slot *slots;          /* the rings */
 static unsigned char *arena;
+static uint64_t chunk, in_ring; /* bytes of a chunk, and of a ring less 1: a mask */
 static fy_log *mine;
-static pid_t owner;              /* the process that has the helper thread */
+static pid_t owner;              /* the process that writes it */
 static _Atomic uint32_t threads; /* threads numbered in this log */
 static _Atomic uint64_t lost;    /* events that this log had no room for */
 
@@ -82,17 +84,7 @@ fy_log_thread fy_log_thread_swap(fy_log_thread t)
     return was;
 }
 
-static void fill(fy_slot *slot, fy_ref site, fy_kind kind, const void *record, size_t bytes)
-{
-    write_slot(slot, site, record, bytes);
-    slot->t = fy_clock_now();
-    atomic_store_explicit(&slot->kind, (uint16_t)kind, memory_order_release);
-}
-
-void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes)
-{
-    fill(&slots[seq], 0, kind, record, bytes);
-}
+static fy_slot *slot_of(uint64_t seq) { return (fy_slot *)((char *)slots + (seq * sizeof(fy_slot) & in_ring)); }
 
 /* In place of the event's number. */
 static uint64_t lose_event(void)
@@ -102,6 +94,31 @@ static uint64_t lose_event(void)
 }
 
 uint64_t fy_log_lost(void) { return atomic_load(&lost); }
+
+static void publish(uint64_t seq, unsigned kind)
+{
+    uint16_t stored = (uint16_t)(kind | fy_lap_of(chunk, seq));
+    if (fy_ring_is_past(FY_SLOTS, seq * sizeof(fy_slot))) lose_event();
+    else atomic_store_explicit(&slot_of(seq)->kind, stored, memory_order_release);
+}
+
+static void fill(uint64_t seq, fy_ref site, fy_kind kind, const void *record, size_t bytes)
+{
+    fy_slot *slot = slot_of(seq);
+    write_slot(slot, site, record, bytes);
+    slot->t = fy_clock_now();
+    publish(seq, kind);
+}
+
+void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes) { fill(seq, 0, kind, record, bytes); }
+
+/* May the slot be filled? */
+static bool has_slot(uint64_t seq)
+{
+    uint64_t end = (seq + 1) * sizeof(fy_slot);
+    bool ready = end <= atomic_load_explicit(&fy_ring_mark[FY_SLOTS], memory_order_acquire);
+    return __builtin_expect(ready, 1) || fy_ring_has_room(FY_SLOTS, end);
+}
 
 uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 {
@@ -115,82 +132,106 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
         bytes = sizeof whole;
     }
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 1, memory_order_acq_rel);
-    bool ready = seq < atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
-    if (__builtin_expect(!ready, 0) && !fy_reserve_slot(seq)) return lose_event();
-    fill(&slots[seq], site, kind, record, bytes);
+    if (!has_slot(seq)) return lose_event();
+    fill(seq, site, kind, record, bytes);
     return seq;
 }
 
-/* Not near the mark: the first slot could be the log's last, and the record would be torn. */
+/* Both slots are written before either is published, because each needs the other's half of the record. If the log ends
+ * between them, the first has nothing. */
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 {
-    enum { NEAR = 1024 }; /* more than the threads that are here concurrently */
     FY_LANE_TURN();
     fy_head *h = recording();
-    uint64_t mark = atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
-    if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;
+    if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) >= FY_REF_PAIRED / 4) return false;
     fy_ref site = fy_site_ref(at);
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
-    if (seq + 1 >= mark && !(fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) return lose_event(), lose_event(), true;
-
-    /* Both slots are written before either is published, because each needs the other's half of the record. */
-    fy_slot *slot = &slots[seq];
-    write_slot(slot, site, o, FY_PAYLOAD_BYTES);
-    write_slot(slot + 1, site, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
-    slot[0].t = slot[1].t = fy_clock_now();
-    atomic_store_explicit(&slot[1].kind, FY_KIND_complete | FY_PAIRED, memory_order_release);
-    atomic_store_explicit(&slot->kind, FY_KIND_op | FY_PAIRED, memory_order_release);
+    if (!has_slot(seq + 1)) {
+        lose_event();
+        if (has_slot(seq)) fill(seq, 0, FY_KIND_lost, "", 0);
+        else lose_event();
+        return true;
+    }
+    fy_slot *op = slot_of(seq), *complete = slot_of(seq + 1);
+    write_slot(op, site, o, FY_PAYLOAD_BYTES);
+    write_slot(complete, site, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
+    op->t = complete->t = fy_clock_now();
+    publish(seq + 1, FY_KIND_complete | FY_PAIRED);
+    publish(seq, FY_KIND_op | FY_PAIRED);
     return true;
 }
 
 /* ---- the arena ---- */
 
-void *fy_ref_alloc(size_t bytes, fy_ref *ref)
+void fy_entry_put(uint64_t from, const void *p, size_t bytes)
 {
-    fy_head *h = recording();
-    *ref = 0;
-    if (!h || bytes > UINT32_MAX - 16) return NULL;
-    uint64_t size = (sizeof(fy_entry) + bytes + 7) & ~7ull;
-    uint64_t from = atomic_fetch_add_explicit(&h->arena, size, memory_order_relaxed);
-    bool ready = from + size <= atomic_load_explicit(&fy_arena_mark, memory_order_acquire);
-    if (__builtin_expect(!ready, 0) && !fy_reserve_arena(from, from + size)) return NULL;
-    fy_entry entry = {(uint32_t)bytes, (uint32_t)bytes ^ FY_ENTRY_MARK};
-    memcpy(arena + from, &entry, sizeof entry);
-    *ref = (fy_ref)(from / 8);
-    return arena + from + sizeof entry;
+    unsigned char *to = arena + (from & in_ring);
+    fy_entry entry = fy_entry_of((uint32_t)bytes, (fy_ref)(from / 8));
+    uint64_t word;
+    if (p) memcpy(to + sizeof entry, p, bytes);
+    memcpy(&word, &entry, sizeof word);
+    if (!fy_ring_is_past(FY_ARENA, from)) __atomic_store_n((uint64_t *)(void *)to, word, __ATOMIC_RELEASE);
 }
 
+/* A claim across the border of a chunk is filled with two empty entries, and made again. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes)
 {
-    fy_ref ref = 0;
-    void *to = p ? fy_ref_alloc(bytes, &ref) : NULL;
-    if (to) memcpy(to, p, bytes);
-    return ref;
+    fy_head *h = p ? recording() : NULL;
+    if (!h || bytes > UINT32_MAX - 16) return 0;
+    uint64_t size = (sizeof(fy_entry) + bytes + 7) & ~7ull;
+    if (size > chunk / 4) return fy_ring_store(p, bytes);
+    for (;;) {
+        uint64_t from = atomic_fetch_add_explicit(&h->arena, size, memory_order_relaxed), to = from + size;
+        bool ready = to <= atomic_load_explicit(&fy_ring_mark[FY_ARENA], memory_order_acquire);
+        if (__builtin_expect(!ready, 0) && !fy_ring_has_room(FY_ARENA, to)) return 0;
+        uint64_t border = (from | (chunk - 1)) + 1;
+        if (__builtin_expect(to <= border, 1)) {
+            fy_entry_put(from, p, bytes);
+            return (fy_ref)(from / 8);
+        }
+        fy_entry_put(from, NULL, border - from - sizeof(fy_entry));
+        fy_entry_put(border, NULL, to - border - sizeof(fy_entry));
+    }
 }
 
-/* Strings and shapes are interned by content, in a lock-free open-addressing table. An entry is the log's generation in
- * the upper 32 bits and the reference in the lower, so a new log invalidates them all. After PROBES collisions a value
- * is stored again. */
-enum { INTERNED = 4096, PROBES = 8, LONGEST = 256 };
+/* Strings and shapes are interned by content, in a lock-free open-addressing table. Its cells have the log's generation
+ * in the upper 32 bits, so a new log invalidates them all, and in the lower the place in the pool of the reference and
+ * of a copy: the arena's bytes may have left the ring. After PROBES collisions, or when the pool is full, a value is
+ * stored again. */
+enum { INTERNED = 4096, PROBES = 8, LONGEST = 256, POOL = 64 * INTERNED / sizeof(uint64_t) };
 static _Atomic uint64_t interned[INTERNED];
+static uint64_t pool[POOL]; /* {reference, size} and bytes */
+static _Atomic uint32_t pool_used;
+
+/* Returns the place of a copy, or POOL. */
+static uint32_t keep(fy_ref ref, const void *p, size_t n)
+{
+    uint32_t words = 1 + (uint32_t)(n + 7) / 8, place = atomic_load(&pool_used);
+    do {
+        if (place + words > POOL) return POOL;
+    } while (!atomic_compare_exchange_weak(&pool_used, &place, place + words));
+    pool[place] = ref | (uint64_t)n << 32;
+    memcpy(pool + place + 1, p, n);
+    return place;
+}
 
 static fy_ref intern(uint64_t hash, const void *p, size_t n)
 {
     uint64_t generation = atomic_load(&fy_log_generation);
     fy_ref made = 0;
+    uint32_t place = POOL;
     hash ^= hash >> 32;
     for (uint64_t i = 0; i < PROBES; i++) {
         _Atomic uint64_t *cell = &interned[(hash + i) % INTERNED];
         uint64_t found = atomic_load_explicit(cell, memory_order_acquire);
         if (found >> 32 != generation) {
             if (!made && !(made = fy_ref_bytes(p, n))) return 0;
-            if (atomic_compare_exchange_strong(cell, &found, generation << 32 | made)) return made;
+            if (place == POOL && (place = keep(made, p, n)) == POOL) return made;
+            if (atomic_compare_exchange_strong(cell, &found, generation << 32 | place)) return made;
         }
         if (found >> 32 != generation) continue;
-        const unsigned char *stored = arena + 8ull * (fy_ref)found;
-        fy_entry entry;
-        memcpy(&entry, stored, sizeof entry);
-        if (entry.size == n && !memcmp(stored + sizeof entry, p, n)) return (fy_ref)found;
+        const uint64_t *kept = pool + (uint32_t)found;
+        if (*kept >> 32 == n && !memcmp(kept + 1, p, n)) return (fy_ref)*kept;
     }
     return made ? made : fy_ref_bytes(p, n);
 }
@@ -221,7 +262,7 @@ fy_ref fy_ref_dims(const int64_t *dims, int n)
 void fy_log_forked(void)
 {
     atomic_store(&head, NULL);
-    fy_reserve_forked();
+    fy_ring_forked();
     fy_log_close(mine); /* unmaps it here; the parent keeps its own mapping */
     mine = NULL;
 }
@@ -230,22 +271,23 @@ static void close_current(void)
 {
     if (owner != getpid()) fy_log_forked();
     atomic_store(&head, NULL);
-    fy_reserve_end();
     fy_log_close(mine);
     mine = NULL;
     owner = getpid();
 }
 
-static bool start_writing(fy_log *log, bool verdicts, char *err, size_t room)
+static void start_writing(fy_log *log, bool verdicts)
 {
-    if (!fy_reserve_begin(log, verdicts, err, room)) return false;
     slots = log->slots;
     arena = log->arena;
+    chunk = log->chunk;
+    in_ring = fy_ring_bytes(log) - 1;
+    fy_ring_begin(log, verdicts);
     atomic_store(&threads, 0);
     atomic_store(&lost, 0);
+    atomic_store(&pool_used, 0);
     atomic_fetch_add(&fy_log_generation, 1);
     atomic_store_explicit(&head, log->head, memory_order_release);
-    return true;
 }
 
 bool fy_log_adopt(int fd, char *err, size_t room)
@@ -253,7 +295,7 @@ bool fy_log_adopt(int fd, char *err, size_t room)
     close_current();
     fy_log *log = fy_log_open(fd, err, room);
     if (!log) return false;
-    if (!log->writable || log->arena_bytes < log->head->arena_bytes + FY_VERDICT_ARENA) {
+    if (!log->writable || log->cuts) {
         snprintf(err, room, "the log on descriptor %d is not writable, or truncated; create it with fy_log_file", fd);
         fy_log_close(log);
         return false;
@@ -261,27 +303,17 @@ bool fy_log_adopt(int fd, char *err, size_t room)
     const char *number = getenv("FERRY_LOG_PID"); /* as others see it, from outside of this process' namespace */
     atomic_store(&log->head->writer, number && *number ? strtoll(number, NULL, 10) : getpid());
     atomic_store(&log->head->born, fy_process_started(0));
-    if (!start_writing(log, false, err, room)) {
-        fy_log_close(log);
-        return false;
-    }
+    start_writing(log, false);
     mine = log;
     return true;
 }
 
-/* Slots that the program claimed beyond its limit are dropped; verdicts follow its last valid one. */
 void fy_log_write_to(fy_log *log)
 {
-    char err[256];
     close_current();
-    if (!log || !log->writable || log->arena_bytes < log->head->arena_bytes + FY_VERDICT_ARENA) return;
-    fy_head *h = log->head;
-    uint64_t full = atomic_load(&h->full), next = atomic_load(&h->next);
-    atomic_store(&h->next, full ? full : next < h->limit ? next : h->limit);
-    atomic_store(&h->full, 0);
-    if (atomic_load(&h->arena) > h->arena_bytes) atomic_store(&h->arena, h->arena_bytes);
+    if (!log || !log->writable || fy_log_is_truncated(log)) return;
     fy_session_disable();
-    start_writing(log, true, err, sizeof err);
+    start_writing(log, true);
 }
 
 fy_log *fy_log_of_process(void) { return mine; }
@@ -296,5 +328,4 @@ void fy_log_end(void)
 {
     fy_head *h = atomic_exchange(&head, NULL);
     if (h) atomic_store_explicit(&h->ended, 1, memory_order_release);
-    fy_reserve_end();
 }

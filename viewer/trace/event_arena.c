@@ -73,7 +73,7 @@ static fy_ref append(event_arena *a, const void *data, size_t size)
         a->log.arena_bytes = (from + bytes) / 2 * 3;
         a->log.arena = memory_realloc(a->log.arena, a->log.arena_bytes, 1, "events");
     }
-    fy_entry entry = {(uint32_t)size, (uint32_t)size ^ FY_ENTRY_MARK};
+    fy_entry entry = fy_entry_of((uint32_t)size, (fy_ref)(from / UNIT));
     memcpy(a->log.arena + from, &entry, sizeof entry);
     if (size) memcpy(a->log.arena + from + sizeof entry, data, size);
     a->used = from + bytes;
