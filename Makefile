@@ -455,7 +455,7 @@ sabotage: ## break Ferry by one changed line, in many ways; a test must notice e
 	tests/run sabotage:$(B)
 bench: all $(BENCHES) ## measure costs and speed, each beside a reference measured in the same run
 	tests/bench/run $(B)
-bench-peers: all $(BENCHES) ## the same, also beside PyTorch; installs Debian's libtorch-dev
+bench-peers: all $(BENCHES) ## the same, also beside PyTorch; installs Debian's libtorch-dev and LTTng
 	.ci/deps peers
 	PEERS=1 tests/bench/run $(B)
 bench-page: all ## the page in Chromium: a long run, its frames, a live stream, an endless loop
