@@ -72,7 +72,7 @@ static void warn_unknown_variables(void)
     static const char *const known[] = {"VIEW=",    "TRACE=",   "NARRATE=",         "GPU=",   "SIM=",
                                         "SEED=",    "THREADS=", "POLICY=",          "GIVEN=", "LOG_FD=",
                                         "HOME=",    "MY=",      "LAUNCH_BLOCKING=", "BLAS=",  "VALUES=",
-                                        "LOG_PID=", "FILL="};
+                                        "LOG_PID=", "FILL=",    "LOG_LIMIT="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;

@@ -54,7 +54,7 @@ _Static_assert(sizeof(fy_slot) == 64, "a slot is a cache line");
 /* The bit for seq's lap, in its kind; the kind that is stored there, FY_KIND_unpublished if it is of an earlier lap. */
 static inline uint16_t fy_lap_of(uint64_t chunk, uint64_t seq)
 {
-    return seq * sizeof(fy_slot) / (FY_RING * chunk) % 2 ? FY_LAP : 0;
+    return seq * sizeof(fy_slot) & FY_RING * chunk ? FY_LAP : 0; /* both factors are powers of two */
 }
 static inline uint16_t fy_kind_in_slot(uint64_t chunk, uint64_t seq, uint16_t stored)
 {
@@ -174,7 +174,8 @@ void fy_device_name(uint8_t device, char name[static 16]);
 extern _Atomic uint64_t fy_ring_mark[2];
 void fy_ring_begin(fy_log *log, bool verdicts);
 bool fy_ring_has_room(fy_part part, uint64_t to); /* a claim that ends beyond the mark: may it be filled? */
-bool fy_ring_is_past(fy_part part, uint64_t from); /* was it given up, as it took too long to fill? */
+extern _Atomic bool fy_ring_gave_up;               /* some claim took too long to fill: */
+bool fy_ring_is_past(fy_part part, uint64_t from); /* this one? */
 fy_ref fy_ring_store(const void *p, size_t bytes); /* an entry that gets whole chunks; 0: the log is full */
 const char *fy_log_why_full(char *text, size_t room); /* what would have made room for more */
 void fy_ring_forked(void);                         /* in a child: drops the parent's state */

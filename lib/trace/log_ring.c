@@ -37,6 +37,7 @@ typedef struct ring {
 } ring;
 
 _Atomic uint64_t fy_ring_mark[2];
+_Atomic bool fy_ring_gave_up;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below, but for `end` and `frozen` */
 static fy_log *log_;
@@ -183,6 +184,7 @@ static void give_up(fy_part part)
 {
     uint64_t from = atomic_load(written_of(part)), end = from + log_->chunk;
     rings[part].given_up = from;
+    atomic_store(&fy_ring_gave_up, true);
     for (; part == FY_SLOTS && from < end; from += sizeof(fy_slot)) {
         fy_slot *slot = slot_at(from);
         uint16_t lap = fy_lap_of(log_->chunk, from / sizeof(fy_slot)), stale = atomic_load(&slot->kind);
@@ -192,10 +194,7 @@ static void give_up(fy_part part)
     }
 }
 
-bool fy_ring_is_past(fy_part part, uint64_t from)
-{
-    return __builtin_expect(rings[part].given_up != UINT64_MAX, 0) && from < atomic_load(written_of(part));
-}
+bool fy_ring_is_past(fy_part part, uint64_t from) { return from < atomic_load(written_of(part)); }
 
 /* ---- the log's end ---- */
 
@@ -389,6 +388,7 @@ void fy_ring_begin(fy_log *log, bool verdicts)
     why_full = NONE;
     of_verdicts = false;
     atomic_store(&frozen, false);
+    atomic_store(&fy_ring_gave_up, false);
     rings[FY_SLOTS] = (ring){.base = (unsigned char *)log->slots, .most = limit, .given_up = UINT64_MAX};
     rings[FY_ARENA] = (ring){.base = log->arena, .most = FY_LOG_MOST_ARENA, .given_up = UINT64_MAX};
     rings[FY_SLOTS].reserved = (FY_VERDICT_SLOTS + 1) * sizeof(fy_slot);

@@ -20,7 +20,8 @@ _Atomic uint32_t fy_log_generation;
 static _Atomic(fy_head *) head; /* NULL: not recording */
 static fy_slot *slots;          /* the rings */
 static unsigned char *arena;
-static uint64_t chunk, in_ring; /* bytes of a chunk, and of a ring less 1: a mask */
+static uint64_t chunk; /* bytes */
+static uint64_t slot_mask, byte_mask;
 static fy_log *mine;
 static pid_t owner;              /* the process that writes it */
 static _Atomic uint32_t threads; /* threads numbered in this log */
@@ -62,10 +63,15 @@ bool fy_log_is_on(void)
     return recording() != NULL;
 }
 
-/* Fills a slot except its time and kind. Thread 0 is the main thread; the others are numbered by their first event. The
- * 16-bit number saturates: all threads from the 65,535th on share the last one. */
-static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t bytes)
+/* Fills a slot except its time and kind. False: it took too long to come here, and the slot may be another event's now.
+ * Thread 0 is the main thread; the others are numbered by their first event. The 16-bit number saturates: all threads
+ * from the 65,535th on share the last one. */
+static bool write_slot(uint64_t seq, fy_ref site, const void *record, size_t bytes)
 {
+    fy_slot *slot = &slots[seq & slot_mask];
+    bool late = __builtin_expect(atomic_load_explicit(&fy_ring_gave_up, memory_order_relaxed), 0) &&
+                fy_ring_is_past(FY_SLOTS, seq * sizeof *slot);
+    if (late) return false;
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
     if (self.generation != generation) {
         self.generation = generation;
@@ -75,6 +81,7 @@ static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t by
     slot->th = self.number;
     slot->site = site;
     memcpy(slot->record, record, bytes < FY_PAYLOAD_BYTES ? bytes : FY_PAYLOAD_BYTES);
+    return true;
 }
 
 fy_log_thread fy_log_thread_swap(fy_log_thread t)
@@ -83,8 +90,6 @@ fy_log_thread fy_log_thread_swap(fy_log_thread t)
     self = t;
     return was;
 }
-
-static fy_slot *slot_of(uint64_t seq) { return (fy_slot *)((char *)slots + (seq * sizeof(fy_slot) & in_ring)); }
 
 /* In place of the event's number. */
 static uint64_t lose_event(void)
@@ -95,19 +100,16 @@ static uint64_t lose_event(void)
 
 uint64_t fy_log_lost(void) { return atomic_load(&lost); }
 
-static void publish(uint64_t seq, unsigned kind)
-{
-    uint16_t stored = (uint16_t)(kind | fy_lap_of(chunk, seq));
-    if (fy_ring_is_past(FY_SLOTS, seq * sizeof(fy_slot))) lose_event();
-    else atomic_store_explicit(&slot_of(seq)->kind, stored, memory_order_release);
-}
-
 static void fill(uint64_t seq, fy_ref site, fy_kind kind, const void *record, size_t bytes)
 {
-    fy_slot *slot = slot_of(seq);
-    write_slot(slot, site, record, bytes);
+    fy_slot *slot = &slots[seq & slot_mask];
+    uint16_t stored = (uint16_t)(kind | fy_lap_of(chunk, seq));
+    if (!write_slot(seq, site, record, bytes)) {
+        lose_event();
+        return;
+    }
     slot->t = fy_clock_now();
-    publish(seq, kind);
+    atomic_store_explicit(&slot->kind, stored, memory_order_release);
 }
 
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes) { fill(seq, 0, kind, record, bytes); }
@@ -152,12 +154,15 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
         else lose_event();
         return true;
     }
-    fy_slot *op = slot_of(seq), *complete = slot_of(seq + 1);
-    write_slot(op, site, o, FY_PAYLOAD_BYTES);
-    write_slot(complete, site, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
+    const char *half = (const char *)o + FY_PAYLOAD_BYTES;
+    fy_slot *op = &slots[seq & slot_mask], *complete = &slots[(seq + 1) & slot_mask];
+    uint16_t first = FY_KIND_op | FY_PAIRED | fy_lap_of(chunk, seq);
+    uint16_t second = FY_KIND_complete | FY_PAIRED | fy_lap_of(chunk, seq + 1);
+    if (!write_slot(seq, site, o, FY_PAYLOAD_BYTES) || !write_slot(seq + 1, site, half, FY_PAYLOAD_BYTES))
+        return lose_event(), lose_event(), true;
     op->t = complete->t = fy_clock_now();
-    publish(seq + 1, FY_KIND_complete | FY_PAIRED);
-    publish(seq, FY_KIND_op | FY_PAIRED);
+    atomic_store_explicit(&complete->kind, second, memory_order_release);
+    atomic_store_explicit(&op->kind, first, memory_order_release);
     return true;
 }
 
@@ -165,12 +170,13 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 
 void fy_entry_put(uint64_t from, const void *p, size_t bytes)
 {
-    unsigned char *to = arena + (from & in_ring);
+    unsigned char *to = arena + (from & byte_mask);
     fy_entry entry = fy_entry_of((uint32_t)bytes, (fy_ref)(from / 8));
     uint64_t word;
+    if (atomic_load_explicit(&fy_ring_gave_up, memory_order_relaxed) && fy_ring_is_past(FY_ARENA, from)) return;
     if (p) memcpy(to + sizeof entry, p, bytes);
     memcpy(&word, &entry, sizeof word);
-    if (!fy_ring_is_past(FY_ARENA, from)) __atomic_store_n((uint64_t *)(void *)to, word, __ATOMIC_RELEASE);
+    __atomic_store_n((uint64_t *)(void *)to, word, __ATOMIC_RELEASE);
 }
 
 /* A claim across the border of a chunk is filled with two empty entries, and made again. */
@@ -281,7 +287,8 @@ static void start_writing(fy_log *log, bool verdicts)
     slots = log->slots;
     arena = log->arena;
     chunk = log->chunk;
-    in_ring = fy_ring_bytes(log) - 1;
+    byte_mask = fy_ring_bytes(log) - 1;
+    slot_mask = fy_ring_bytes(log) / sizeof(fy_slot) - 1;
     fy_ring_begin(log, verdicts);
     atomic_store(&threads, 0);
     atomic_store(&lost, 0);
