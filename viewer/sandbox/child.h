@@ -16,7 +16,7 @@ typedef struct child_limits {
     size_t disk;    /* bytes written to disks, all descendants together; default 2 GiB */
     size_t output;  /* bytes printed; default 64 MiB, of which the first 1 MiB is kept */
     int processes;  /* descendants alive at once; default 64 */
-    size_t file;    /* bytes of each file that it writes; default 1 GiB: a log of a run has 0.9 GB */
+    size_t file;    /* bytes of each file that it writes; default 1 GiB: more than a run's log has */
 } child_limits;
 
 /* The values that fields left 0 get. */
