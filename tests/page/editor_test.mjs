@@ -145,7 +145,7 @@ check('without CodeMirror a plain text field saves', async (t) => {
   const www = mkdtempSync(join(tmpdir(), 'ferry-www-'));
   t.after(() => rmSync(www, { recursive: true }));
   cpSync(join(root, 'www'), www, { recursive: true });
-  cpSync(join(root, process.env.B ?? 'build', 'www'), www, { recursive: true });
+  cpSync(join(root, process.env.B ?? 'build', 'www', 'library'), join(www, 'library'), { recursive: true });
   for (const empty of ['codemirror.js', 'codemirror.css']) writeFileSync(join(www, 'library', empty), '');
   const page = await opened(t, { www });
   await page.locator('textarea#code').fill('int main(void) { }\n');
