@@ -84,11 +84,11 @@ $(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(filter-ou
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = $(addprefix server/,server http front client frame_reader socket threads gate page_stream assets) embed/view
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
+VIEW_NAMES = $(WEB) embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory files/id_map
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = server/assets embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
+VIEW_NAMES = server/assets embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory files/id_map
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES)) $(if $(filter $(WEB),$(VIEW_NAMES)),$(B)/viewer/cost.o)

@@ -87,6 +87,7 @@ typedef struct fy_autocast {
     fy_site *at;
     int kind, turns; /* kind: 0 the CPU, 1 cards, -1 after an error; turns: 1, then 0 */
     fy_dtype before; /* of the enclosing block; FY_DTYPE_UNSET: none */
+    fy_depths depths;
 } fy_autocast;
 
 fy_autocast fy_autocast_begin(fy_site *at, const char *device, fy_dtype dtype, bool enabled);

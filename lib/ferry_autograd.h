@@ -56,12 +56,14 @@ bool fy_is_grad_enabled(void);   /* false inside FY_NO_GRAD */
 
 typedef struct fy_no_grad {
     bool open, was_enabled;
+    fy_depths depths;
 } fy_no_grad;
 
-fy_no_grad fy_no_grad_begin(void);
+fy_no_grad fy_no_grad_at(fy_site *at);
 void fy_no_grad_end(fy_no_grad *block);
 #define FY_NO_GRAD_NAMED(s) \
-    for (fy_no_grad s __attribute__((cleanup(fy_no_grad_end))) = fy_no_grad_begin(); s.open; s.open = false)
+    for (fy_no_grad s __attribute__((cleanup(fy_no_grad_end))) = fy_no_grad_at(FY_AT("FY_NO_GRAD", "")); s.open; \
+         s.open = false)
 
 fy_tensor *fy_requires_grad__at(fy_site *at, fy_tensor *x, int64_t on);
 bool fy_requires_grad_at(fy_site *at, fy_tensor *x);

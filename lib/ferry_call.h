@@ -25,6 +25,12 @@ typedef struct fy_site {
         &fy_site_; \
     }))
 
+/* How deep the thread was in calls and regions outside of a block, and is inside; inside 0: the block is none of the
+ * program's. */
+typedef struct fy_depths {
+    uint32_t outside, inside;
+} fy_depths;
+
 /* Lists in parentheses. FY_IS_PAREN(x) is 1 if x is written (...), else 0. */
 #define FY_CAT_(a, b) a##b
 #define FY_CAT(a, b) FY_CAT_(a, b)
@@ -311,13 +317,14 @@ enum { FY_P_TOLD = 1, FY_RTOL_TOLD = 1, FY_ATOL_TOLD = 2, FY_EPS_TOLD = 1 };
 typedef struct fy_scope {
     bool open;
     fy_site *at;
+    fy_depths depths;
 } fy_scope;
 
-fy_scope fy_scope_begin(fy_site *at);
+fy_scope fy_scope_of_program(fy_site *at);
 void fy_scope_end(fy_scope *scope);
 #define FY_SCOPE_ FY_SCOPE_NAMED(FY_CAT(fy_scope_, __COUNTER__))
 #define FY_SCOPE_NAMED(s) \
-    for (fy_scope s __attribute__((cleanup(fy_scope_end))) = fy_scope_begin(FY_AT("FY_SCOPE", "")); s.open; \
+    for (fy_scope s __attribute__((cleanup(fy_scope_end))) = fy_scope_of_program(FY_AT("FY_SCOPE", "")); s.open; \
          s.open = false)
 
 /* Loops whose iterations are scopes. The loop with the program's body is inside one that runs once, whose variable
@@ -337,10 +344,14 @@ typedef struct fy_iterations {
     fy_scope scope; /* of the current iteration */
     fy_items items; /* remaining */
     void *item;
+    int64_t turn;        /* of the current iteration, from 0 */
+    fy_depths loop, turns; /* turns: of the current iteration */
 } fy_iterations;
 
-bool fy_iteration_next(fy_iterations *t, bool more); /* ends the scope of the last iteration and, if more, begins one; returns more */
-bool fy_iteration_next_item(fy_iterations *t);       /* likewise, for the next item */
+/* Ends the scope of the last iteration and, if more, begins one; returns more. turns: how many there are in all, if that
+ * is known, or INT64_MIN. */
+bool fy_iteration_next(fy_iterations *t, bool more, int64_t turns);
+bool fy_iteration_next_item(fy_iterations *t); /* likewise, for the next item */
 void fy_iterations_end(fy_iterations *t);
 
 static inline fy_items fy_items_array(fy_tensor *const *x, size_t n) { fy_items s = {0, x, n, 0, 0, 0}; return s; }
@@ -348,7 +359,7 @@ static inline fy_items fy_items_iterator(fy_iterator *from, size_t n) { (void)n;
 fy_items fy_items_loader(struct fy_dataloader *loader, size_t n);
 static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
 {
-    fy_iterations t = {true, {false, at}, items, 0};
+    fy_iterations t = {true, {false, at, {0, 0}}, items, 0, 0, {0, 0}, {0, 0}};
     return t;
 }
 
@@ -356,7 +367,7 @@ static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
     for (fy_iterations t __attribute__((cleanup(fy_iterations_end))) = fy_turns_of(at, items); t.once; t.once = false)
 #define FY_TIMES_(i, n, t) \
     FY_TURNS(t, FY_AT("FY_TIMES", #i ", " #n), fy_items_array(0, 0)) \
-        for (__typeof__((n) + 0) i = 0, FY_CAT(t, _n) = (n); fy_iteration_next(&t, i < FY_CAT(t, _n)); i++)
+        for (__typeof__((n) + 0) i = 0, FY_CAT(t, _n) = (n); fy_iteration_next(&t, i < FY_CAT(t, _n), (int64_t)FY_CAT(t, _n)); i++)
 #define FY_EACH_(x, source, t) \
     FY_TURNS(t, FY_AT("FY_EACH", #x ", " #source), FY_ITEMS(source)) \
         for (FY_ITEM(source) x = 0; fy_iteration_next_item(&t) && (x = (FY_ITEM(source))t.item, (void)x, true);)
@@ -374,6 +385,7 @@ static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
 /* FY_DEVICE: the default device of a block, restored however it is left. */
 typedef struct fy_with_device {
     int before, turns; /* before: the previous default; turns: 1, then 0 */
+    fy_depths depths;
 } fy_with_device;
 
 fy_with_device fy_with_device_at(fy_site *at, const char *name);

@@ -47,7 +47,7 @@ typedef struct fy_dataset_opts {
                                       /* item `index` into item[FY_MAX_ITEM], those beyond it NULL; a negative index
                                          counts from the end. Returns the number of tensors; 0 after an error */
 int64_t fy_dataset_len(const fy_dataset *ds); /* 0 for NULL */
-void fy_dataset_free(fy_dataset *ds);         /* loaders that use it keep it */
+#define fy_dataset_free(ds) fy_dataset_free_at(FY_AT("fy_dataset_free", #ds), ds) /* loaders that use it keep it */
 
 typedef struct fy_dataloader_opts {
     const struct fy_options_by_name *fy_begin_;
@@ -66,7 +66,7 @@ typedef struct fy_dataloader_opts {
                      FY_OPTIONS(fy_dataloader_opts, "fy_dataloader(ds, .batch_size = 32)", \
                                 FY_LOADER_TOLD(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 int64_t fy_dataloader_len(const fy_dataloader *loader); /* batches of an epoch; 0 for NULL */
-void fy_dataloader_free(fy_dataloader *loader);
+#define fy_dataloader_free(loader) fy_dataloader_free_at(FY_AT("fy_dataloader_free", #loader), loader)
 
 /* ---- implementation of the macros ---------------------------------------------------------------- */
 
@@ -82,6 +82,8 @@ enum { FY_BATCH_SIZE_TOLD = 1, FY_PREFETCH_TOLD = 2 };
 
 fy_dataset *fy_dataset_at(fy_site *at, fy_dataset_opts o);
 fy_dataset *fy_tensor_dataset_at(fy_site *at, size_t n, fy_tensor *const *x);
+void fy_dataset_free_at(fy_site *at, fy_dataset *ds);
+void fy_dataloader_free_at(fy_site *at, fy_dataloader *loader);
 int fy_dataset_get_at(fy_site *at, fy_dataset *ds, int64_t index, fy_tensor **item);
 fy_dataloader *fy_dataloader_at(fy_site *at, fy_dataset *ds, fy_dataloader_opts o);
 

@@ -90,6 +90,7 @@ typedef struct fy_with_stream {
     fy_site *at;
     fy_stream *before; /* the previous current stream of that card; NULL: nothing to restore */
     int device, turns; /* device: the previous current card; turns: 1, then 0 */
+    fy_depths depths;
 } fy_with_stream;
 fy_with_stream fy_with_stream_at(fy_site *at, fy_stream *s);
 void fy_with_stream_end(fy_with_stream *with);

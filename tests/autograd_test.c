@@ -421,7 +421,7 @@ TEST(errors_inside_a_pass_name_tensors_and_the_line)
         assert_true(strstr(fy_error(), "fix: free w.grad once, after its last use"));
         assert_true(failed_with("w.grad was already freed"));
         const cJSON *event = event_of("error", 0);
-        assert_string_equal(text_of(event, "call"), "fy_backward(loss)");
+        assert_string_equal(text_of(event, "written"), "fy_backward(loss)");
         assert_int_equal((int)number_of(event, "line"), freed + 4);
     }
 }

@@ -15,7 +15,7 @@ enum { SEED = 7 };
 
 static void begin(handmade *h, const char *given)
 {
-    hand(h, "'kind':'session','schema':1,'seed':%d", SEED);
+    hand(h, "'kind':'session','schema':2,'seed':%d", SEED);
     hand(h, "'kind':'alloc','storage':1,'device':'cpu','mem':'pageable','line':9");
     hand(h, "'kind':'tensor','tensor':1,'storage':1,'shape':[2,3],'dtype':'float32','device':'cpu','line':9");
     hand(h, "'kind':'given','name':'%s','tensor':1,'storage':1,'device':'cpu','line':9", given);

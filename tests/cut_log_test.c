@@ -73,7 +73,8 @@ static void make_killed_log(const char *path)
     if (!child) {
         int fd = fy_log_file(path, 0, err, sizeof err);
         if (fd < 0 || !fy_log_adopt(fd, err, sizeof err)) _exit(1);
-        FY_EMIT(NULL, session, .schema = 1, .args = fy_ref_bytes("[]", 2), .devices = fy_ref_bytes("[]", 2));
+        FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .args = fy_ref_bytes("[]", 2),
+                .devices = fy_ref_bytes("[]", 2));
         for (int i = 0; i < 5000; i++) FY_EMIT(NULL, mark, .now = i);
         _exit(0);
     }

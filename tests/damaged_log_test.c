@@ -59,7 +59,8 @@ static void emit_every_kind(void)
     int64_t dims[] = {3, 4};
     double values[] = {1, -2.5, 0.1};
     fy_use uses[] = {{1, 1, 0}, {2, 2, 1}};
-    FY_EMIT(NULL, session, .schema = 1, .args = fy_ref_bytes("[\"a\"]", 5), .devices = fy_ref_bytes("[{}]", 4));
+    FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .args = fy_ref_bytes("[\"a\"]", 5),
+            .devices = fy_ref_bytes("[{}]", 4));
     for (uint32_t i = 1; i < 5; i++) {
         FY_EMIT(at, alloc, .storage = i, .device = 1, .mem = FY_WORD_device, .addr = 64 * i, .stream = FY_ABSENT);
         FY_EMIT(at, tensor, .tensor = i, .name = fy_ref_str("mat1"), .storage = i, .shape = fy_ref_bytes(dims, 16),

@@ -287,7 +287,7 @@ TEST(a_failed_call_changes_nothing)
         assert_int_equal(fy_dev_at(1)->live_bytes, card);
         assert_true(HOLDS(a, 1, 2));
         assert_string_equal(text_of(event_of("error", 0), "code"), "device_mismatch");
-        assert_string_equal(text_of(event_of("error", 0), "call"), "fy_add(a, g)");
+        assert_string_equal(text_of(event_of("error", 0), "written"), "fy_add(a, g)");
         assert_true(strstr(text_of(event_of("error", 0), "hint"), "fy_to(a, \"cuda\")") != NULL);
         assert_true(strstr(text_of(event_of("error", 0), "message"),
                            "a is on cpu (2) int64; g is on cuda:0 (2) float32") != NULL);

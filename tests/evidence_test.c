@@ -157,7 +157,7 @@ static fy_log *finished_log(int *fd)
     pid_t child = fork();
     if (child == 0) {
         if (!fy_log_adopt(*fd, err, sizeof err)) _exit(1);
-        FY_EMIT(NULL, session, .schema = 1, .clock = FY_WORD_model, .seed = SEED);
+        FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .clock = FY_WORD_model, .seed = SEED);
         _exit(0);
     }
     int status;

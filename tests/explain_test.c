@@ -263,11 +263,12 @@ static void files_that_are_no_log_are_named(void **state)
 
 /* The command validates every line by the schema; handmade logs omit fields that the rules do not read. */
 static const char quiet[] =
-    "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0\",\"program\":\"p\",\"args\":[],"
+    "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":2,\"ferry\":\"0\",\"program\":\"p\",\"args\":[],"
     "\"clock\":\"%s\",\"seed\":0,\"devices\":[]}\n%s"
     "{\"seq\":%d,\"t\":0,\"kind\":\"end\",\"th\":0,\"status\":0,\"live\":[]}\n";
 static const char trouble[] =
-    "{\"seq\":1,\"t\":0,\"kind\":\"data_race\",\"th\":0,\"file\":\"p.c\",\"line\":7,\"fn\":\"main\",\"type\":\"race\","
+    "{\"seq\":1,\"t\":0,\"kind\":\"data_race\",\"th\":0,\"calls\":[{\"id\":1,\"file\":\"p.c\",\"line\":7,\"fn\":"
+    "\"main\"}],\"call\":1,\"type\":\"race\","
     "\"storage\":1,\"first\":0,\"bytes\":64,\"a\":0,\"b\":0,\"fix\":\"wait \\u001b[31mfor it\"}\n";
 
 static void a_saved_run_is_explained(void **state)
@@ -285,7 +286,8 @@ static void a_saved_run_is_explained(void **state)
 }
 
 static const char first_use[] =
-    "{\"seq\":1,\"t\":100000,\"kind\":\"segment\",\"th\":0,\"file\":\"p.c\",\"line\":7,\"fn\":\"main\",\"device\":"
+    "{\"seq\":1,\"t\":100000,\"kind\":\"segment\",\"th\":0,\"calls\":[{\"id\":1,\"file\":\"p.c\",\"line\":7,\"fn\":"
+    "\"main\"}],\"call\":1,\"device\":"
     "\"cuda:0\","
     "\"mem\":\"device\",\"addr\":\"0x7000000000\",\"bytes\":2097152,\"pool\":\"small\",\"stream\":0,\"held\":100000}\n";
 

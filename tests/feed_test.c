@@ -32,7 +32,7 @@ static handmade complete_run(int n)
 {
     handmade h = {0};
     hand(&h,
-         "'kind':'session','schema':1,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
+         "'kind':'session','schema':2,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
     for (int i = 0; i < n; i++) hand(&h, "'kind':'mark','text':'note %d'", i);
     hand(&h, "'kind':'end','status':0,'live':[]");
     return h;
@@ -94,7 +94,7 @@ static void a_line_longer_than_a_batch_comes_alone(void **state)
     note[5000] = 0;
     handmade h = {0};
     hand(&h,
-         "'kind':'session','schema':1,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
+         "'kind':'session','schema':2,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
     hand(&h, "'kind':'mark','text':'%s'", note);
     hand(&h, "'kind':'mark','text':'after'");
     feed *f = open_bytes(h.text, h.size, err, sizeof err);
@@ -163,9 +163,9 @@ static void a_log_begins_with_a_session_of_this_schema(void **state)
 {
     (void)state;
     static const char mark[] = "{\"seq\":0,\"t\":0,\"th\":0,\"kind\":\"mark\",\"text\":\"x\"}\n";
-    static const char later[] = "{\"seq\":0,\"t\":0,\"th\":0,\"kind\":\"session\",\"schema\":2,\"more\":true}\n";
+    static const char later[] = "{\"seq\":0,\"t\":0,\"th\":0,\"kind\":\"session\",\"schema\":3,\"more\":true}\n";
     expect_complaint(mark, sizeof mark - 1, "line 1", "must be a session event");
-    expect_complaint(later, sizeof later - 1, "line 1", "version 2");
+    expect_complaint(later, sizeof later - 1, "line 1", "version 3");
 }
 
 static void what_is_no_log_is_refused_in_plain_words(void **state)

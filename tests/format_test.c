@@ -55,9 +55,9 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
 
 /* Each kind with all fields, and the rest of its line after the common fields; in the schema's order. */
 #define GOLDEN(G) \
-    G(session, "\"schema\":1,\"ferry\":\"0.1.0\",\"program\":\"a.out\",\"args\":[\"-v\"],\"clock\":\"model\"," \
+    G(session, "\"schema\":2,\"ferry\":\"0.1.0\",\"program\":\"a.out\",\"args\":[\"-v\"],\"clock\":\"model\"," \
       "\"seed\":7,\"devices\":[{\"name\":\"cpu\"}],\"parent_seq\":4", \
-      .schema = 1, .ferry = TEXT("0.1.0"), .program = TEXT("a.out"), .args = bytes_of("[\"-v\"]", 6), \
+      .schema = FY_SCHEMA_VERSION, .ferry = TEXT("0.1.0"), .program = TEXT("a.out"), .args = bytes_of("[\"-v\"]", 6), \
       .clock = FY_WORD_model, .seed = 7, .devices = bytes_of("[{\"name\":\"cpu\"}]", 16), .parent_seq = 5) \
     G(source, "\"path\":\"a.c\",\"hash\":\"00ff\",\"text\":\"int main(void)\\n{\\n\\treturn 0;\\n}\\n\"", \
       .path = TEXT("a.c"), .hash = TEXT("00ff"), .text = TEXT("int main(void)\n{\n\treturn 0;\n}\n")) \
@@ -138,9 +138,9 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .tensor = 4, .version = 1, .work = 6, .data = LIST(double, 1, -2.5, (double)NAN, (double)INFINITY, -(double)INFINITY), \
       .count = 5, .seen = 5, .min = -2.5, .max = (double)INFINITY, .mean = 0.1, .nan = 1, .inf = 2, \
       .range = LIST(double, -2.5, 1), .bins = LIST(double, 1, 0, 1)) \
-    G(error, "\"code\":\"shape\",\"message\":\"no \\\"fit\\\"\",\"hint\":\"reshape\",\"call\":\"fy_add(a, b)\"," \
+    G(error, "\"code\":\"shape\",\"message\":\"no \\\"fit\\\"\",\"hint\":\"reshape\",\"written\":\"fy_add(a, b)\"," \
       "\"caused_by\":3", \
-      .code = TEXT("shape"), .message = TEXT("no \"fit\""), .hint = TEXT("reshape"), .call = TEXT("fy_add(a, b)"), \
+      .code = TEXT("shape"), .message = TEXT("no \"fit\""), .hint = TEXT("reshape"), .written = TEXT("fy_add(a, b)"), \
       .caused_by = 4) \
     G(check, "\"lesson\":\"01\",\"check\":\"born-on-cpu\",\"pass\":false,\"points\":0,\"at\":[3,5]," \
       "\"expected\":\"cpu\",\"got\":\"cuda:0\",\"message\":\"It was born elsewhere.\"", \
@@ -157,18 +157,20 @@ static fy_site place = {"lessons/01.c", 12, "main", "fy_add", "a, b", 0, 0, 0, f
 #define CHECK_GOLDEN(kind, fields, ...) \
     { \
         uint64_t seq = FY_EMIT(&place, kind, __VA_ARGS__); \
-        assert_golden(seq, #kind, fields); \
+        assert_golden(seq, kinds, #kind, fields); \
         kinds++; \
     }
 
-static void assert_golden(uint64_t seq, const char *kind, const char *fields)
+static void assert_golden(uint64_t seq, int number, const char *kind, const char *fields)
 {
-    char common[160];
+    char common[400];
     fy_text line = {0};
     fy_log *log = log_to_read(fd);
     assert_int_equal(fy_log_read(log, &seq, &line, 1), 1);
     snprintf(common, sizeof common,
-             "\"kind\":\"%s\",\"th\":0,\"file\":\"lessons/01.c\",\"line\":12,\"fn\":\"main\"%s", kind, *fields ? "," : "");
+             "\"kind\":\"%s\",\"th\":0,\"calls\":[{\"id\":%d,\"name\":\"fy_add\",\"args\":\"a, b\","
+             "\"file\":\"lessons/01.c\",\"line\":12,\"fn\":\"main\"}],\"call\":%d%s",
+             kind, number, number, *fields ? "," : "");
     const char *at = strstr(line.data, common);
     if (!at) fail_msg("%s is not in %s", common, line.data);
     at += strlen(common);

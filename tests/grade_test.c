@@ -64,7 +64,7 @@ static void an_error_is_named_with_its_line(void **state)
     hand(&h, "'kind':'end','status':1");
     assert_fails(&h, "answered", "at line 17: mat1 and mat2");
     hand_begin(&h);
-    hand(&h, "'kind':'error','code':'device_mismatch','message':'cuda:0 and cpu!','call':'fy_add(a, "
+    hand(&h, "'kind':'error','code':'device_mismatch','message':'cuda:0 and cpu!','written':'fy_add(a, "
              "b)','line':18");
     hand(&h, "'kind':'end','status':1");
     assert_fails(&h, "same-device", "line 18");
@@ -120,7 +120,7 @@ static void of_two_sessions_neither_is_judged(void **state)
     (void)state;
     handmade h = {0};
     right_run(&h);
-    hand(&h, "'kind':'session','schema':1,'seed':%d", SEED);
+    hand(&h, "'kind':'session','schema':2,'seed':%d", SEED);
     assert_fails(&h, "log-intact", "second session");
     hand(&h, "'kind':'answer','name':'h'");
     assert_fails(&h, "log-intact", "does not begin");

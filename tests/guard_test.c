@@ -221,7 +221,7 @@ static void the_log_says_that_the_program_crashed(void **state)
 static bool crash_is_at(int line)
 {
     char number[32];
-    snprintf(number, sizeof number, "\"line\":%d,", line);
+    snprintf(number, sizeof number, "\"line\":%d}", line);
     return logged("\"code\":\"crash\"", "\"file\":\"tests/guard_test.c\"", number);
 }
 

@@ -71,6 +71,18 @@ two_names_for_programs() { # a program that links libferry-view.a may have a fun
     [[ $(nm -g --defined-only "$B/viewer/cost.o" | awk '{ print $3 }' | sort | xargs) == 'fy_run_findings fy_run_whatif' ]]
 }
 
+# A call is recorded by its frame (lib/trace/frame.h), and a call site is a line of the program.
+each_call_opens_a_frame() {
+    awk '
+        /^[a-z#].*_at\(fy_site \*at/ || /^    fy_tensor \*fy_##name##_+at\(fy_site/ { if ($0 !~ /;/) { call = $0; line = FNR; where = FILENAME; seen++ } }
+        call && /FY_CALL\(at\)|FY_REGION_OF_BLOCK\(at/ { call = "" }
+        call && FNR > line + 6 { print where ":" line ": " call; call = ""; wrong = 1 }
+        END { exit wrong || seen < 190 }' lib/*/*.c
+}
+the_library_has_no_call_site() { ! nm -A "$B"/lib/*/*.o | grep ' [bBdD] fy_site_'; }
+
+holds "each function with a call site opens a frame" each_call_opens_a_frame
+holds "no object of the library has its own call site" the_library_has_no_call_site
 holds "every folder of lib, viewer and www has a floor" every_folder_has_a_floor
 holds "no object refers to a floor above its own" go_down 1000 symbols
 holds "no C file includes a floor above its own" go_down 500 includes

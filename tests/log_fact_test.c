@@ -11,7 +11,8 @@
 static const char lines[] =
     "{\"seq\":0,\"kind\":\"session\",\"devices\":[{\"name\":\"cpu\"},{\"name\":\"cuda:0\",\"model\":{\"bus_latency\":"
     "2000}}]}\n"
-    "{\"seq\":1,\"kind\":\"alloc\",\"line\":4,\"storage\":1,\"device\":\"cpu\",\"bytes\":64}\n"
+    "{\"seq\":1,\"kind\":\"alloc\",\"calls\":[{\"id\":1,\"file\":\"p.c\",\"line\":4}],\"call\":1,\"storage\":1,"
+    "\"device\":\"cpu\",\"bytes\":64}\n"
     "{\"seq\":2,\"kind\":\"tensor\",\"tensor\":1,\"name\":\"x\",\"storage\":1,\"shape\":[4,4]}\n"
     "{\"seq\":3,\"kind\":\"alloc\",\"storage\":2,\"device\":\"cuda:0\",\"bytes\":512}\n"
     "{\"seq\":4,\"kind\":\"tensor\",\"tensor\":2,\"storage\":2,\"shape\":[4,4]}\n"

@@ -13,12 +13,13 @@ static void a_run_of_too_many_events_fails_and_explains_why(void **state)
     (void)state;
     handmade h = {0};
     hand_begin(&h);
+    int call = 1 + hand(&h, "'kind':'mark','line':7");
     char *all = malloc((size_t)TRACE_MOST * 60 + h.size);
     assert_non_null(all);
     memcpy(all, h.text, h.size);
     size_t size = h.size;
     for (int seq = h.seq; seq <= TRACE_MOST; seq++)
-        size += (size_t)sprintf(all + size, "{\"seq\":%d,\"kind\":\"mark\",\"line\":7}\n", seq);
+        size += (size_t)sprintf(all + size, "{\"seq\":%d,\"kind\":\"mark\",\"call\":%d}\n", seq, call);
     verdict v;
     char err[256] = "";
     if (!grade_lines(LESSON, all, size, SEED, GIVEN, &v, err, sizeof err)) fail_msg("not judged: %s", err);

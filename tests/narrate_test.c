@@ -27,8 +27,8 @@ static void emit_run(void)
 {
     static const char devices[] = "[{\"name\":\"cpu\",\"kind\":\"cpu\"},"
                                   "{\"name\":\"cuda:0\",\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\"}]";
-    FY_EMIT(NULL, session, .schema = 1, .ferry = fy_ref_str("0.1.0"), .program = fy_ref_str("demo"), .seed = 7,
-            .devices = fy_ref_bytes(devices, strlen(devices)));
+    FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .ferry = fy_ref_str("0.1.0"), .program = fy_ref_str("demo"),
+            .seed = 7, .devices = fy_ref_bytes(devices, strlen(devices)));
     make(1, "mat1", 0);
     FY_EMIT(&at, op, .id = 1, .name = fy_ref_str("randn"), .out = LIST(fy_use, {1, 1, 1}));
     emit_complete(1);

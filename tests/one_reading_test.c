@@ -79,7 +79,7 @@ static int finished_log(const char *path)
     pid_t child = fork();
     if (child == 0) {
         if (!fy_log_adopt(fd, err, sizeof err)) _exit(1);
-        FY_EMIT(NULL, session, .schema = 1, .clock = FY_WORD_model, .seed = 7);
+        FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .clock = FY_WORD_model, .seed = 7);
         for (int i = 2; i < EVENTS; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("a note"), .now = FY_ABSENT);
         FY_EMIT(NULL, end, .status = 0);
         _exit(0);

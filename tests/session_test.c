@@ -29,7 +29,7 @@ static void a_trace_begins_with_session_and_ends_with_exit_status(void **state)
     char *lines = slurp(traced_path), *errors = traced_output();
     fy_text text = {.data = lines, .size = strlen(lines)};
     assert_int_equal(assert_lines_are_whole(&text), 3);
-    assert_non_null(strstr(lines, "\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\""));
+    assert_non_null(strstr(lines, "\"kind\":\"session\",\"th\":0,\"schema\":2,\"ferry\":\""));
     assert_non_null(strstr(lines, "\"seed\":42,\"devices\":["));
     assert_non_null(strstr(lines, "\"kind\":\"end\",\"th\":0,\"status\":3}"));
     assert_null(strstr(errors, "trace"));

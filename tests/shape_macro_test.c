@@ -64,7 +64,7 @@ TEST(a_call_within_a_call_has_its_own_place)
         int line = __LINE__ + 1;
         assert_null(fy_add(m, fy_matmul(m, fy_relu(m))));
         assert_int_equal(number_of(event_of("op", 0), "line"), line);
-        assert_string_equal(text_of(event_of("error", 0), "call"), "fy_matmul(m, fy_relu(m))");
+        assert_string_equal(text_of(event_of("error", 0), "written"), "fy_matmul(m, fy_relu(m))");
         assert_true(failed_with(": fy_matmul: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"));
     }
 }

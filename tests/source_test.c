@@ -105,7 +105,7 @@ static void a_source_precedes_its_first_event_once_in_each_log(void **state)
         assert_int_equal(assert_lines_are_whole(&text), 4);
         assert_int_equal(count_of(text.data, "\"kind\":\"source\""), 1);
         assert_non_null(strstr(text.data, "\"kind\":\"source\",\"th\":0,\"path\":\"names.c\",\"hash\":\""));
-        assert_int_equal(count_of(text.data, "\"file\":\"names.c\",\"line\":5,\"fn\":\"main\""), 2);
+        assert_int_equal(count_of(text.data, "\"args\":\"a, b\",\"file\":\"names.c\",\"line\":5,\"fn\":\"main\""), 2);
         free(text.data);
         close(fd);
     }

@@ -46,7 +46,7 @@ static void lines_become_typed_events(void **state)
         parse(&t,
               "{\"seq\":0,\"kind\":\"session\"}\r\n\n"
               "{\"seq\":1,\"kind\":\"copy\",\"src\":{\"device\":\"cpu\",\"storage\":7},\"dir\":\"h2d\",\"bytes\":48,"
-              "\"line\":3,\"fn\":\"fy_to\"}",
+              "\"calls\":[{\"id\":9,\"file\":\"a.c\",\"line\":3,\"fn\":\"fy_to\"}],\"call\":9}",
               err));
     assert_int_equal(t.count, 2);
     const fy_event *e = &t.events[1];

@@ -383,7 +383,7 @@ static void a_saved_run_is_served_until_sigterm(void **state)
 {
     (void)state;
     char path[] = "/tmp/ferry-view-XXXXXX";
-    static const char lines[] = "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0.1.0\","
+    static const char lines[] = "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":2,\"ferry\":\"0.1.0\","
                                 "\"program\":\"p\",\"args\":[],"
                                 "\"clock\":\"model\",\"seed\":0,\"devices\":[]}\n{\"seq\":1,\"t\":0,\"kind\":\"mark\","
                                 "\"th\":0,\"text\":\"saved\"}\n";

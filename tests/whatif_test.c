@@ -170,7 +170,7 @@ static void under_another_card_it_gives_what_that_card_logs(void **state)
     "\"launch_overhead\":20,\"kernel_latency\":7,\"peer_bandwidth\":0,\"launch_queue\":16,\"malloc_overhead\":50," \
     "\"free_overhead\":40,\"pin_overhead\":30,\"pin_bandwidth\":8000000000,\"unpin_bandwidth\":0}"
 #define SESSION(clock, bus) \
-    "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"clock\":\"" clock \
+    "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":2,\"clock\":\"" clock \
     "\",\"devices\":[{\"name\":\"cpu\"}," \
     "{\"name\":\"cuda:0\",\"kind\":\"sim\"," MODEL(bus) "}]}\n"
 #define COPY(end) \

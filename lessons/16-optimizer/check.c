@@ -34,7 +34,7 @@ static bool check_state(grading *g)
     const char *name = "state-with-its-parameter", *want = "parameters and state on one device";
     const fy_event *error = next_event(g, NULL, error, fy_event_is(it, is->code, "device_mismatch"));
     const fy_event *state = next_event(g, NULL, state, true);
-    bool in_step = error && !strncmp(grade_text(g, error, error->is.error.call), "fy_step(", 8);
+    bool in_step = error && !strncmp(grade_text(g, error, error->is.error.written), "fy_step(", 8);
     if (!in_step || !state) return check(g, name, true, state, want, want, "No step found state on another device.");
     const fy_event *made = storage_birth(g, state->is.state.storage);
     const char *where = made ? grade_device(g, made->is.alloc.device) : "another device";

@@ -13,6 +13,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "optimizer.h"
 #include "out_of_memory.h"
 #include "quarantine.h"
@@ -44,6 +45,7 @@ struct fy_grad_scaler {
 
 fy_grad_scaler *fy_amp_grad_scaler_at(fy_site *at, fy_grad_scaler_opts o)
 {
+    FY_CALL(at);
     const char *hint = "leave it out for PyTorch's default";
     fy_session_start();
     if (o.init_scale == 0) o.init_scale = 65536;
@@ -108,6 +110,7 @@ static void forget(fy_site *at, fy_grad_scaler *s)
 
 void fy_grad_scaler_free_at(fy_site *at, fy_grad_scaler *s)
 {
+    FY_CALL(at);
     if (!s || !check(at, s)) return;
     forget(at, s);
     s->magic = SCALER_FREED;
@@ -116,6 +119,7 @@ void fy_grad_scaler_free_at(fy_site *at, fy_grad_scaler *s)
 
 double fy_scaler_get_scale_at(fy_site *at, fy_grad_scaler *s)
 {
+    FY_CALL(at);
     if (!check(at, s)) return NAN;
     return s->o.disabled ? 1 : s->scale;
 }
@@ -125,6 +129,7 @@ double fy_scaler_get_scale_at(fy_site *at, fy_grad_scaler *s)
 /* A 16-bit loss is converted first: in its own dtype the product would overflow. */
 fy_tensor *fy_scaler_scale_at(fy_site *at, fy_grad_scaler *s, fy_tensor *loss)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!check(at, s) || !fy_check(at, 1, loss)) return NULL;
     if (s->o.disabled) return fy_scope_track(fy_tensor_retain(loss));
@@ -189,7 +194,7 @@ static bool unscale(fy_site *at, fy_grad_scaler *s, const fy_optimizer *o)
     checked *c = add(s, o);
     for (size_t i = 0; ok && i < o->n; i++) {
         fy_tensor *g = fy_gradient_of(o->p[i].x);
-        if (!g || fy_numel(g) == 0) continue;
+        if (!g || fy_tensor_numel(g) == 0) continue;
         fy_scope scope = fy_scope_begin(at);
         ok = note_largest(at, g, &c->largest[g->storage->dev->number]) &&
              compute(at, FY_OP_mul, g, g, fy_arg_real(inverse), 0);
@@ -200,6 +205,7 @@ static bool unscale(fy_site *at, fy_grad_scaler *s, const fy_optimizer *o)
 
 bool fy_scaler_unscale__at(fy_site *at, fy_grad_scaler *s, fy_optimizer *o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!check_optimizer(at, s, o, "unscale_")) return false;
     if (s->o.disabled) return true;
@@ -258,6 +264,7 @@ static bool step(fy_site *at, fy_grad_scaler *s, fy_optimizer *o)
 
 bool fy_scaler_step_at(fy_site *at, fy_grad_scaler *s, fy_optimizer *o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!check_optimizer(at, s, o, "step")) return false;
     if (s->o.disabled) return fy_step_at(at, o);
@@ -287,6 +294,7 @@ static void change_scale(fy_grad_scaler *s, bool overflowed)
 
 bool fy_scaler_update_at(fy_site *at, fy_grad_scaler *s)
 {
+    FY_CALL(at);
     bool overflowed = false;
     fy_session_start();
     if (!check(at, s)) return false;

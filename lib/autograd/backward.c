@@ -14,6 +14,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "grad_mode.h"
 #include "gradients.h"
 #include "lane.h"
@@ -230,7 +231,8 @@ static bool run_node(pass *p, fy_node *node, fy_tensor *g)
 {
     int last = last_operand(node);
     bool ok = true;
-    fy_node_emit(node->at, node, FY_WORD_run); /* at the line of the call that it differentiates */
+    FY_REGION(p->at, FY_WORD_gradient, NULL, node->id, fy_belonging_call(&node->made));
+    fy_node_emit(p->at, node, FY_WORD_run);
     for (int i = 0; i <= last && ok; i++) {
         if (!node->next[i]) continue;
         fy_scope scope = fy_scope_begin(p->at);
@@ -351,6 +353,7 @@ static bool backward(pass *p, fy_tensor *x, fy_tensor *given)
 
 bool fy_backward_at(fy_site *at, fy_tensor *x, fy_backward_opts o)
 {
+    FY_CALL(at);
     pass p = {.at = at, .retain = o.retain_graph};
     fy_session_start();
     if (!fy_check(at, 0, x)) return false;
@@ -393,6 +396,7 @@ static size_t saved_by(const pass *p, fy_storage **list)
 
 int64_t fy_saved_bytes_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     pass p = {.at = at};
     int64_t bytes = 0;
     if (!x || !fy_check(at, 0, x) || !fy_needs_grad(x)) return 0;

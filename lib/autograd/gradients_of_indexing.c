@@ -40,7 +40,7 @@ fy_arg fy_gradient_add_rows(const fy_node *n, fy_arg g, fy_arg b)
     fy_shape whole = own->ndim ? *own : (fy_shape){1, {1}}, rows = whole, flat = {whole.ndim, {0}};
     if (!g.tensor || !b.tensor) return fy_arg_tensor(NULL);
     for (int d = 0; d < whole.ndim; d++) flat.dims[d] = 1;
-    rows.dims[dim] = flat.dims[dim] = fy_numel(b.tensor);
+    rows.dims[dim] = flat.dims[dim] = fy_tensor_numel(b.tensor);
     fy_arg index = b.tensor->dtype == FY_INT64
                        ? b
                        : fy_arg_tensor(fy_to_at(fy_algebra_site, b.tensor, fy_target_dtype(FY_INT64), (fy_to_opts){0}));
@@ -84,7 +84,7 @@ fy_arg fy_gradient_put_selected(const fy_node *n, fy_arg g, fy_arg b)
     (void)n;
     fy_tensor *counts = b.tensor;
     if (!g.tensor || !counts) return fy_arg_tensor(NULL);
-    fy_shape mask = fy_geometry_of(counts).shape, flat = {1, {fy_numel(counts)}}, all = mask, column = mask;
+    fy_shape mask = fy_geometry_of(counts).shape, flat = {1, {fy_tensor_numel(counts)}}, all = mask, column = mask;
     int64_t selected = g.tensor->shape[0];
     for (int d = 1; d < g.tensor->ndim; d++) all.dims[all.ndim++] = g.tensor->shape[d], column.dims[column.ndim++] = 1;
     if (selected == 0) return fy_arg_tensor(fy_algebra_zeros(g.tensor, &all));

@@ -17,7 +17,7 @@ static fy_tensor *part(const fy_node *n, fy_tensor *g)
     const fy_shape *own = &n->next[0]->is.shape;
     int64_t dim = n->dims.dims[0], from = n->dims.dims[1], step = n->dims.dims[2];
     fy_tensor *all = fy_algebra_zeros(g, own), *to;
-    if (!all || fy_numel(g) == 0) return all;
+    if (!all || fy_tensor_numel(g) == 0) return all;
     if (g->ndim < own->ndim) to = fy_select_at(fy_algebra_site, all, dim, from);
     else to = fy_slice_at(fy_algebra_site, all, dim, from, from + (g->shape[dim] - 1) * step + 1, step);
     return to && fy_copy__at(fy_algebra_site, to, g, (fy_copy_opts){0}) ? all : NULL;

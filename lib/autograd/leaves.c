@@ -6,6 +6,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "graph.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -19,6 +20,7 @@ static bool is_leaf(fy_tensor *x)
 
 fy_tensor *fy_requires_grad__at(fy_site *at, fy_tensor *x, int64_t on)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     if (!is_leaf(x) && !on)
@@ -33,11 +35,20 @@ fy_tensor *fy_requires_grad__at(fy_site *at, fy_tensor *x, int64_t on)
     return x;
 }
 
-bool fy_requires_grad_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) && fy_is_required(x); }
-bool fy_is_leaf_at(fy_site *at, fy_tensor *x) { return x && fy_check(at, 0, x) && is_leaf(x); }
+bool fy_requires_grad_at(fy_site *at, fy_tensor *x)
+{
+    FY_CALL(at);
+    return x && fy_check(at, 0, x) && fy_is_required(x);
+}
+bool fy_is_leaf_at(fy_site *at, fy_tensor *x)
+{
+    FY_CALL(at);
+    return x && fy_check(at, 0, x) && is_leaf(x);
+}
 
 const char *fy_grad_fn_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     char name[80];
     if (!x || !fy_check(at, 0, x) || is_leaf(x)) return NULL;
     return fy_name_intern(fy_node_name(x->node, name, sizeof name));
@@ -56,6 +67,7 @@ static void warn_no_leaf(fy_site *at, const fy_tensor *x)
 
 fy_tensor *fy_grad_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x)) return NULL;
     fy_node *node = fy_node_of(x);
     if (node && node->op != FY_NODE_LEAF && !node->retains_grad) warn_no_leaf(at, x);
@@ -64,6 +76,7 @@ fy_tensor *fy_grad_at(fy_site *at, fy_tensor *x)
 
 fy_tensor *fy_retain_grad_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x)) return NULL;
     if (!fy_is_required(x))
         return fy_fail_about(at, "grad", "make what it was computed from with .requires_grad = true", 1, &x,
@@ -93,6 +106,7 @@ static bool check_gradient(fy_site *at, fy_tensor *x, fy_tensor *g)
 /* The node gets a handle of its own, so that the program may free its one. */
 bool fy_set_grad_at(fy_site *at, fy_tensor *x, fy_tensor *g)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x)) return false;
     if (g && (!fy_check(at, 1, g) || !check_gradient(at, x, g))) return false;

@@ -27,9 +27,16 @@ typedef struct fy_operand {
     fy_layout layout;
 } fy_operand;
 
+/* The call that an event of later belongs to (frame.h). */
+typedef struct fy_belonging {
+    struct fy_site *at;
+    uint64_t record; /* generation of the log, and reference in it; 0: the call of `at` */
+    uint32_t untold; /* calls that no event has told yet: it and its parents */
+} fy_belonging;
+
 /* The tensor that a copy or an op writes, for the event of its contents (contents.h). tensor 0: not asked for. */
 typedef struct fy_contents {
-    struct fy_site *at;
+    fy_belonging belongs;
     uint32_t tensor, version;
     fy_dtype dtype;
     const void *data; /* its first element, in the device's memory */

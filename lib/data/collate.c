@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "frame.h"
 #include "loader.h"
 #include "shape.h"
 #include "tensor.h"

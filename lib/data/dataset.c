@@ -7,6 +7,7 @@
 
 #include "composed.h"
 #include "error.h"
+#include "frame.h"
 #include "lane.h"
 #include "out_of_memory.h"
 #include "session_hooks.h"
@@ -24,6 +25,7 @@ static fy_dataset *make(fy_site *at, int64_t len)
 
 fy_dataset *fy_dataset_at(fy_site *at, fy_dataset_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!o.get)
         return fy_fail(at, "null", "pass a function that makes item `index`: .get = read_item",
@@ -39,6 +41,7 @@ fy_dataset *fy_dataset_at(fy_site *at, fy_dataset_opts o)
 
 fy_dataset *fy_tensor_dataset_at(fy_site *at, size_t n, fy_tensor *const *x)
 {
+    FY_CALL(at);
     fy_session_start();
     for (size_t i = 0; i < n; i++)
         if (!fy_check(at, FY_IN_LIST + (int)i, x[i])) return NULL;
@@ -57,10 +60,11 @@ fy_dataset *fy_tensor_dataset_at(fy_site *at, size_t n, fy_tensor *const *x)
 
 int64_t fy_dataset_len(const fy_dataset *ds) { return ds ? ds->len : 0; }
 
-void fy_dataset_free(fy_dataset *ds)
+void fy_dataset_free_at(fy_site *at, fy_dataset *ds)
 {
+    FY_CALL(at);
     if (!ds || __atomic_sub_fetch(&ds->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
-    for (int i = 0; i < ds->n; i++) fy_tensor_release(ds->at, ds->x[i], FY_WORD_free);
+    for (int i = 0; i < ds->n; i++) fy_tensor_release(at, ds->x[i], FY_WORD_free);
     free(ds);
 }
 
@@ -80,16 +84,23 @@ static bool check_item(const fy_dataset *ds, int64_t index, int n, fy_tensor *co
     return alive == n;
 }
 
-/* The program's function may hold locks of the program, so no other lane runs meanwhile. There is room for more tensors
- * than it may make, so that too many are an error, and not written elsewhere. */
-static int call_get(const fy_dataset *ds, int64_t index, fy_tensor **item)
+/* The program's function may hold locks of the program, so no other lane runs meanwhile. */
+static void run_get(fy_site *at, const fy_dataset *ds, int64_t index, fy_tensor **made)
+{
+    FY_REGION(at, FY_WORD_item, NULL, index, FY_ABSENT);
+    fy_region_runs_program();
+    bool kept = fy_lane_keep(true);
+    ds->get(ds->self, index, made);
+    fy_lane_keep(kept);
+}
+
+/* There is room for more tensors than .get may make, so that too many are an error, and not written elsewhere. */
+static int call_get(fy_site *at, const fy_dataset *ds, int64_t index, fy_tensor **item)
 {
     int n = 0;
     fy_tensor *made[4 * FY_MAX_ITEM + 1] = {NULL};
     uint64_t errors = fy_error_count();
-    bool kept = fy_lane_keep(true);
-    ds->get(ds->self, index, made);
-    fy_lane_keep(kept);
+    run_get(at, ds, index, made);
     FY_LANE_TURN();
     while (n < 4 * FY_MAX_ITEM && made[n]) n++;
     if (fy_error_count() > errors || !check_item(ds, index, n, made)) return 0;
@@ -100,7 +111,7 @@ static int call_get(const fy_dataset *ds, int64_t index, fy_tensor **item)
 int fy_dataset_item(fy_site *at, const fy_dataset *ds, int64_t index, fy_tensor **item)
 {
     memset(item, 0, FY_MAX_ITEM * sizeof *item);
-    if (ds->get) return call_get(ds, index, item);
+    if (ds->get) return call_get(at, ds, index, item);
     for (int i = 0; i < ds->n; i++)
         if (!(item[i] = fy_select_at(at, ds->x[i], 0, index))) return 0;
     return ds->n;
@@ -108,6 +119,7 @@ int fy_dataset_item(fy_site *at, const fy_dataset *ds, int64_t index, fy_tensor 
 
 int fy_dataset_get_at(fy_site *at, fy_dataset *ds, int64_t index, fy_tensor **item)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!ds || !item) return fy_fail_null(at, ds ? 2 : 0, ds ? "array" : "dataset"), 0;
     if (index < -ds->len || index >= ds->len) {

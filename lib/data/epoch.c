@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "device.h"
 #include "error.h"
+#include "frame.h"
 #include "lane.h"
 #include "loader.h"
 #include "out_of_memory.h"
@@ -43,7 +44,8 @@ typedef struct worker {
 
 typedef struct fy_epoch {
     fy_dataloader *loader;
-    fy_site *at; /* of the loop */
+    fy_site *at;          /* of the loop */
+    fy_belonging belongs; /* to the loop: what the workers do */
     int64_t number, batches;
     int64_t taken, asked; /* batches; asked: begun or to be begun by workers */
     int64_t *order;       /* indexes of its items; NULL: in order */
@@ -86,6 +88,7 @@ static void say(const fy_epoch *e, fy_word what, int64_t index, fy_tensor *const
 
 static bool make(fy_epoch *e, int64_t index, fy_tensor **rows, fy_tensor **out)
 {
+    FY_REGION(e->at, FY_WORD_batch, NULL, index, FY_ABSENT);
     int64_t size = e->loader->batch_size, first = index * size, left = e->loader->ds->len - first;
     fy_collate c = {.at = e->at,
                     .loader = e->loader,
@@ -115,7 +118,9 @@ static void leave_call(void) { longjmp(self->failed, 1); }
 /* An error that would end the program leaves the dataset's code, and the loop reports it. */
 static bool make_or_catch(worker *w, int64_t index, fy_tensor **out)
 {
+    const uint32_t depth = fy_frame_depth;
     if (setjmp(w->failed)) {
+        fy_frame_depth = depth;
         fy_lane_keep(false);
         fy_scope_unwind(w->epoch->at, 0);
         return false;
@@ -166,6 +171,7 @@ static void work(void *p)
     fy_epoch *e = w->epoch;
     fy_tensor *x[FY_MAX_ITEM + 1] = {0};
     fy_log_thread_swap(*w->thread);
+    FY_BELONGS(&e->belongs);
     fy_on_error(e->mode);
     fy_error_catch(leave_call);
     fy_generator_use(w->generator);
@@ -229,6 +235,7 @@ static fy_epoch *begin(fy_site *at, fy_dataloader *loader)
     fy_scope scope = fy_scope_begin(at);
     __atomic_add_fetch(&loader->refs, 1, __ATOMIC_RELAXED);
     *e = (fy_epoch){.loader = loader, .at = at, .batches = fy_dataloader_len(loader), .mode = fy_error_mode()};
+    e->belongs = fy_belonging_here(at, fy_frame_depth); /* no event may have told it yet */
     e->owner = getpid();
     e->number = __atomic_fetch_add(&loader->epochs, 1, __ATOMIC_RELAXED);
     int64_t seed = fy_generator_draw(); /* before the order's, as PyTorch draws it */
@@ -269,7 +276,7 @@ static void end(fy_epoch *e)
 {
     if (e->workers && e->owner != getpid()) return; /* a forked child: the workers and their batches are the parent's */
     stop_workers(e);
-    fy_loader_release(e->loader);
+    fy_loader_release(e->at, e->loader);
     free(e->ring);
     free(e->rows);
     free(e->order);
@@ -331,7 +338,9 @@ static fy_tensor **batch_of(fy_iterations *t, bool more)
     fy_items *items = &t->items;
     if (more && !items->epoch) {
         if (!items->loader) return fy_fail_null(t->scope.at, 1, "loader");
+        fy_region_resume(&t->loop); /* the epoch is no part of its first turn */
         items->epoch = begin(t->scope.at, items->loader);
+        fy_region_resume(&t->turns);
     }
     if (more) return next(items->epoch);
     if (items->epoch) end(items->epoch);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "frame.h"
 #include "out_of_memory.h"
 #include "session_hooks.h"
 
@@ -37,6 +38,7 @@ static bool options_ok(fy_site *at, const fy_dataset *ds, const fy_dataloader_op
 
 fy_dataloader *fy_dataloader_at(fy_site *at, fy_dataset *ds, fy_dataloader_opts o)
 {
+    FY_CALL(at);
     static _Atomic uint32_t last_id;
     fy_session_start();
     if (!ds) return fy_fail_null(at, 0, "dataset");
@@ -76,15 +78,16 @@ int64_t fy_loader_most(const fy_dataloader *loader)
     return loader->batch_size < loader->ds->len ? loader->batch_size : loader->ds->len;
 }
 
-void fy_loader_release(fy_dataloader *loader)
+void fy_loader_release(fy_site *at, fy_dataloader *loader)
 {
     if (__atomic_sub_fetch(&loader->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
-    fy_dataset_free(loader->ds);
+    fy_dataset_free_at(at, loader->ds);
     free(loader->threads);
     free(loader);
 }
 
-void fy_dataloader_free(fy_dataloader *loader)
+void fy_dataloader_free_at(fy_site *at, fy_dataloader *loader)
 {
-    if (loader) fy_loader_release(loader);
+    FY_CALL(at);
+    if (loader) fy_loader_release(at, loader);
 }

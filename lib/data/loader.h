@@ -19,7 +19,7 @@ struct fy_dataloader {
 };
 
 int64_t fy_loader_most(const fy_dataloader *loader); /* items of its largest batch */
-void fy_loader_release(fy_dataloader *loader);
+void fy_loader_release(fy_site *at, fy_dataloader *loader);
 
 /* collate.c: makes the batch of these `count` items, in scopes of its own: of each field of the items one tensor, in
  * out[FY_MAX_ITEM], with a reference of its own. False after an error, or if *stop became true: what is in out by then

@@ -3,6 +3,7 @@
 
 #include "device.h"
 #include "event.h"
+#include "frame.h"
 #include "session_hooks.h"
 
 enum { CURRENT_CARD = -1 };          /* "cuda": whichever card is current when a tensor is made */
@@ -28,13 +29,22 @@ static bool set(fy_site *at, const char *name)
     return true;
 }
 
-bool fy_set_default_device_at(fy_site *at, const char *name) { return set(at, name); }
+bool fy_set_default_device_at(fy_site *at, const char *name)
+{
+    FY_CALL(at);
+    return set(at, name);
+}
 
 fy_with_device fy_with_device_at(fy_site *at, const char *name)
 {
-    fy_with_device with = {by_default, 1};
+    fy_depths depths = FY_REGION_OF_BLOCK(at, FY_WORD_device, FY_ABSENT, FY_ABSENT);
+    fy_with_device with = {by_default, 1, depths};
     set(at, name);
     return with;
 }
 
-void fy_with_device_end(fy_with_device *with) { by_default = with->before; }
+void fy_with_device_end(fy_with_device *with)
+{
+    fy_region_close(&with->depths);
+    by_default = with->before;
+}

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "session_hooks.h"
 
 typedef struct spelling {
@@ -65,6 +66,7 @@ void fy_dev_set_current(fy_site *at, int index)
 
 void fy_cuda_set_device_at(fy_site *at, int device)
 {
+    FY_CALL(at);
     fy_session_start();
     fy_dev_count();
     fy_dev_note_late_setting();

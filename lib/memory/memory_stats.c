@@ -6,6 +6,7 @@
 #include "device.h"
 #include "device_allocator.h"
 #include "error.h"
+#include "frame.h"
 #include "out_of_memory.h"
 #include "session_hooks.h"
 #include "text.h"
@@ -22,6 +23,7 @@ static fy_dev *card_named(fy_site *at, const char *device)
 
 fy_memory_stats fy_cuda_memory_stats_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     fy_memory_stats s = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     fy_dev *d = card_named(at, device);
     fy_pool *p = d ? fy_allocator_open(d) : NULL;
@@ -33,26 +35,31 @@ fy_memory_stats fy_cuda_memory_stats_at(fy_site *at, const char *device)
 
 int64_t fy_cuda_memory_allocated_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     return fy_cuda_memory_stats_at(at, device).allocated_bytes;
 }
 
 int64_t fy_cuda_memory_reserved_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     return fy_cuda_memory_stats_at(at, device).reserved_bytes;
 }
 
 int64_t fy_cuda_max_memory_allocated_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     return fy_cuda_memory_stats_at(at, device).max_allocated_bytes;
 }
 
 int64_t fy_cuda_max_memory_reserved_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     return fy_cuda_memory_stats_at(at, device).max_reserved_bytes;
 }
 
 void fy_cuda_reset_peak_memory_stats_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     fy_dev *d = card_named(at, device);
     fy_pool *p = d ? fy_allocator_open(d) : NULL;
     if (!p) return;
@@ -62,6 +69,7 @@ void fy_cuda_reset_peak_memory_stats_at(fy_site *at, const char *device)
 
 int64_t fy_cuda_mem_get_info_at(fy_site *at, const char *device, int64_t *total)
 {
+    FY_CALL(at);
     fy_dev *d = card_named(at, device);
     fy_pool *p = d ? fy_allocator_open(d) : NULL;
     if (total) *total = p ? d->capacity : -1;
@@ -73,12 +81,14 @@ int64_t fy_cuda_mem_get_info_at(fy_site *at, const char *device, int64_t *total)
 
 void fy_cuda_empty_cache_at(fy_site *at)
 {
+    FY_CALL(at);
     fy_session_start();
     fy_allocator_empty(at);
 }
 
 void fy_cuda_memory_summary_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     char used[32], reserved[32], free_bytes[32], all[32];
     fy_dev *d = card_named(at, device);
     fy_pool *p = d ? fy_allocator_open(d) : NULL;

@@ -7,6 +7,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "graph.h"
 #include "out_of_memory.h"
 #include "quarantine.h"
@@ -33,6 +34,7 @@ void *fy_module_make(fy_site *at, size_t bytes, const char *type, fy_layer layer
 
 void *fy_module_new_at(fy_site *at, size_t bytes, const char *type, fy_forward forward)
 {
+    FY_CALL(at);
     if (!forward)
         return fy_fail(at, "null", "fy_module_new(type, forward): forward computes the module's result for x",
                        "the function of module %s is NULL", type);
@@ -139,11 +141,13 @@ static fy_tensor *hold(fy_site *at, fy_module *m, fy_member_kind kind, const cha
 
 fy_tensor *fy_parameter_at(fy_site *at, fy_module *m, const char *name, fy_tensor *x)
 {
+    FY_CALL(at);
     return hold(at, m, FY_MEMBER_PARAMETER, name, x);
 }
 
 fy_tensor *fy_buffer_at(fy_site *at, fy_module *m, const char *name, fy_tensor *x)
 {
+    FY_CALL(at);
     return hold(at, m, FY_MEMBER_BUFFER, name, x);
 }
 
@@ -172,6 +176,7 @@ bool fy_module_hold_module(fy_site *at, fy_module *m, const char *name, fy_modul
 
 void *fy_submodule_at(fy_site *at, fy_module *m, const char *name, fy_module *child)
 {
+    FY_CALL(at);
     if (!fy_module_check(at, 0, m) || !fy_module_check(at, 2, child)) return NULL;
     return fy_module_hold_module(at, m, name, child) ? child : NULL;
 }
@@ -216,6 +221,7 @@ static bool take_parameter(fy_module *m, fy_member *member, void *context)
 
 fy_tensor *const *fy_parameters_at(fy_site *at, fy_module *m, size_t *count)
 {
+    FY_CALL(at);
     list all = {0};
     if (count) *count = 0;
     if (!fy_module_check(at, 0, m)) return NULL;
@@ -249,6 +255,7 @@ static bool find_name(fy_module *m, fy_member *member, void *context)
 
 fy_tensor *fy_get_parameter_at(fy_site *at, fy_module *m, const char *name)
 {
+    FY_CALL(at);
     char full[MAX_PATH];
     if (!fy_module_check(at, 0, m)) return NULL;
     wanted w = {fy_module_full_name(m, name ? name : "", full, sizeof full), NULL};
@@ -271,6 +278,7 @@ static bool require(fy_module *m, fy_member *member, void *context)
 
 void fy_module_requires_grad__at(fy_site *at, fy_module *m, bool on)
 {
+    FY_CALL(at);
     struct {
         fy_site *at;
         bool on;
@@ -289,12 +297,17 @@ static void set_training(fy_module *m, bool on)
 
 void fy_train_at(fy_site *at, fy_module *m, bool on)
 {
+    FY_CALL(at);
     if (!fy_module_check(at, 0, m)) return;
     set_training(m, on);
     fy_mode_emit(at, "training", on);
 }
 
-bool fy_is_training_at(fy_site *at, fy_module *m) { return fy_module_check(at, 0, m) && m->base->training; }
+bool fy_is_training_at(fy_site *at, fy_module *m)
+{
+    FY_CALL(at);
+    return fy_module_check(at, 0, m) && m->base->training;
+}
 
 /* ---- freeing ------------------------------------------------------------------------------------------------------- */
 
@@ -317,6 +330,7 @@ void fy_module_release(fy_site *at, fy_module *m)
 
 void fy_module_free_at(fy_site *at, fy_module *m)
 {
+    FY_CALL(at);
     if (!m || !fy_module_check(at, 0, m)) return;
     if (m->base->held)
         fy_fail(at, "value", "free the module that holds it", "this %s is '%s' of another module, which frees it",

@@ -5,6 +5,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "module.h"
 #include "session_hooks.h"
 #include "transfer.h"
@@ -67,6 +68,7 @@ static bool read_target(target *t, const fy_target *given)
 
 bool fy_module_to_at(fy_site *at, fy_module *m, fy_target given)
 {
+    FY_CALL(at);
     target t = {.at = at};
     fy_session_start();
     if (!fy_module_check(at, 0, m) || !read_target(&t, &given)) return false;

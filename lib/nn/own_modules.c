@@ -7,6 +7,7 @@
 #include "device.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "grad_mode.h"
 #include "module.h"
 #include "shape.h"
@@ -70,12 +71,13 @@ static fy_tensor *run_linear(fy_site *at, fy_module *m, fy_tensor *x)
 /* Kaiming uniform with a = sqrt(5), as PyTorch's reset_parameters: both bounds are 1 / sqrt(in). */
 fy_module *fy_nn_linear_at(fy_site *at, int64_t in, int64_t out, fy_linear_opts o)
 {
+    FY_CALL(at);
     bool with_bias = o.bias || !(o.fy_end_ & FY_BIAS_TOLD), ok = false;
     if (!check_size(at, "in", in) || !check_size(at, "out", out)) return NULL;
     double bound = in > 0 ? 1 / sqrt((double)in) : 0;
     linear *m = fy_module_make(at, sizeof *m, "Linear", run_linear);
-    FY_NO_GRAD
     {
+        FY_WITHOUT_GRAD;
         m->weight = parameter(at, m, "weight", (fy_shape){2, {out, in}}, o.device, o.dtype);
         m->bias = m->weight && with_bias ? parameter(at, m, "bias", (fy_shape){1, {out}}, o.device, o.dtype) : NULL;
         ok = m->weight && fy_uniform__at(at, m->weight, -bound, bound) &&
@@ -93,11 +95,12 @@ static fy_tensor *run_embedding(fy_site *at, fy_module *m, fy_tensor *x)
 
 fy_module *fy_nn_embedding_at(fy_site *at, int64_t rows, int64_t n, fy_embedding_opts o)
 {
+    FY_CALL(at);
     bool ok = false;
     if (!check_size(at, "rows", rows) || !check_size(at, "n", n)) return NULL;
     embedding *m = fy_module_make(at, sizeof *m, "Embedding", run_embedding);
-    FY_NO_GRAD
     {
+        FY_WITHOUT_GRAD;
         m->weight = parameter(at, m, "weight", (fy_shape){2, {rows, n}}, o.device, o.dtype);
         ok = m->weight && fy_normal__at(at, m->weight, 0, 1);
     }
@@ -115,11 +118,12 @@ static fy_tensor *run_layer_norm(fy_site *at, fy_module *m, fy_tensor *x)
 
 fy_module *fy_nn_layer_norm_at(fy_site *at, fy_shape shape, fy_layer_norm_opts o)
 {
+    FY_CALL(at);
     bool ok = false;
     layer_norm *m = fy_module_make(at, sizeof *m, "LayerNorm", run_layer_norm);
     m->eps = o.fy_end_ & FY_EPS_TOLD ? o.eps : 1e-5;
-    FY_NO_GRAD
     {
+        FY_WITHOUT_GRAD;
         m->weight = parameter(at, m, "weight", shape, o.device, o.dtype);
         m->bias = m->weight ? parameter(at, m, "bias", shape, o.device, o.dtype) : NULL;
         ok = m->bias && fy_fill__at(at, m->weight, fy_arg_real(1)) && fy_fill__at(at, m->bias, fy_arg_real(0));
@@ -136,6 +140,7 @@ static fy_tensor *run_dropout(fy_site *at, fy_module *m, fy_tensor *x)
 
 fy_module *fy_nn_dropout_at(fy_site *at, double p)
 {
+    FY_CALL(at);
     if (!(p >= 0 && p <= 1))
         return fy_fail(at, "value", "p is the part of the elements that become 0: fy_nn_dropout(0.1)",
                        "dropout probability has to be between 0 and 1, but got %g", p);
@@ -147,6 +152,18 @@ fy_module *fy_nn_dropout_at(fy_site *at, double p)
 static fy_tensor *run_relu(fy_site *at, fy_module *m, fy_tensor *x) { return (void)m, fy_relu_at(at, x); }
 static fy_tensor *run_tanh(fy_site *at, fy_module *m, fy_tensor *x) { return (void)m, fy_tanh_at(at, x); }
 static fy_tensor *run_sigmoid(fy_site *at, fy_module *m, fy_tensor *x) { return (void)m, fy_sigmoid_at(at, x); }
-fy_module *fy_nn_relu_at(fy_site *at) { return fy_module_make(at, sizeof(fy_module), "ReLU", run_relu); }
-fy_module *fy_nn_tanh_at(fy_site *at) { return fy_module_make(at, sizeof(fy_module), "Tanh", run_tanh); }
-fy_module *fy_nn_sigmoid_at(fy_site *at) { return fy_module_make(at, sizeof(fy_module), "Sigmoid", run_sigmoid); }
+fy_module *fy_nn_relu_at(fy_site *at)
+{
+    FY_CALL(at);
+    return fy_module_make(at, sizeof(fy_module), "ReLU", run_relu);
+}
+fy_module *fy_nn_tanh_at(fy_site *at)
+{
+    FY_CALL(at);
+    return fy_module_make(at, sizeof(fy_module), "Tanh", run_tanh);
+}
+fy_module *fy_nn_sigmoid_at(fy_site *at)
+{
+    FY_CALL(at);
+    return fy_module_make(at, sizeof(fy_module), "Sigmoid", run_sigmoid);
+}

@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "module.h"
 
 /* Results on the way are freed as soon as the next module has used them; what it saved, the graph keeps. */
@@ -35,6 +36,7 @@ static bool check_free(fy_site *at, fy_module *const *modules, size_t i)
 
 fy_module *fy_sequential_at(fy_site *at, size_t n, fy_module *const *modules)
 {
+    FY_CALL(at);
     for (size_t i = 0; i < n; i++)
         if (!check_free(at, modules, i)) return NULL;
     fy_module *m = fy_module_make(at, sizeof *m, "Sequential", sequential);

@@ -8,6 +8,8 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
+#include "grad_mode.h"
 #include "module.h"
 #include "npz.h"
 #include "out_of_memory.h"
@@ -58,6 +60,7 @@ static state_dict state_of(fy_module *m)
 
 bool fy_save_state_dict_at(fy_site *at, fy_module *m, const char *path)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_module_check(at, 0, m)) return false;
     state_dict d = state_of(m);
@@ -148,7 +151,7 @@ static bool load_entry(fy_site *at, fy_npz *z, entry *e, const fy_load_opts *o)
     char name[MAX_NAME + 8];
     snprintf(name, sizeof name, "saved %s", e->name);
     const char *kept = fy_name_intern(name);
-    size_t most = (size_t)fy_numel(e->x) * LARGEST_ELEMENT + MAX_HEADER;
+    size_t most = (size_t)fy_tensor_numel(e->x) * LARGEST_ELEMENT + MAX_HEADER;
     if (!to || !(e->loaded = fy_npz_load(z, e->index, kept, most))) return false;
     if (to == e->loaded->storage->dev) return true;
     fy_transfer_opts how = {.why = FY_WORD_user};
@@ -177,6 +180,7 @@ static bool load_all(fy_site *at, state_dict *d, fy_npz *z, const fy_load_opts *
 
 bool fy_load_state_dict_at(fy_site *at, fy_module *m, const char *path, fy_load_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_module_check(at, 0, m)) return false;
     fy_npz *z = fy_npz_open(at, path);
@@ -184,8 +188,8 @@ bool fy_load_state_dict_at(fy_site *at, fy_module *m, const char *path, fy_load_
     state_dict d = state_of(m);
     fy_composed before = fy_compose((fy_composed){.on = true});
     bool ok = load_all(at, &d, z, &o);
-    FY_NO_GRAD
     {
+        FY_WITHOUT_GRAD;
         for (size_t i = 0; ok && i < d.n; i++)
             if (d.entries[i].loaded) ok = fy_copy__at(at, d.entries[i].x, d.entries[i].loaded, (fy_copy_opts){0});
     }

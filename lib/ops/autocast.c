@@ -10,6 +10,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "graph.h"
 #include "op.h"
 #include "out_of_memory.h"
@@ -219,8 +220,9 @@ static void set(fy_site *at, int kind, fy_dtype to)
 
 fy_autocast fy_autocast_begin(fy_site *at, const char *device, fy_dtype dtype, bool enabled)
 {
+    fy_depths depths = FY_REGION_OF_BLOCK(at, FY_WORD_autocast, FY_ABSENT, FY_ABSENT);
     fy_session_start();
-    fy_autocast block = {.at = at, .kind = kind_of(at, device), .turns = 1};
+    fy_autocast block = {.at = at, .kind = kind_of(at, device), .turns = 1, .depths = depths};
     open_blocks++;
     if (block.kind < 0) return block;
     block.before = lower[block.kind];
@@ -230,12 +232,15 @@ fy_autocast fy_autocast_begin(fy_site *at, const char *device, fy_dtype dtype, b
 
 void fy_autocast_end(fy_autocast *block)
 {
+    fy_region_resume(&block->depths);
     if (block->kind >= 0) set(block->at, block->kind, block->before);
     if (--open_blocks == 0) release_kept(block->at);
+    fy_region_close(&block->depths);
 }
 
 bool fy_is_autocast_enabled_at(fy_site *at, const char *device)
 {
+    FY_CALL(at);
     int kind = kind_of(at, device);
     return kind >= 0 && lower[kind];
 }

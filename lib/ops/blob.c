@@ -8,6 +8,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "session_hooks.h"
 #include "shape.h"
 #include "storage.h"
@@ -51,6 +52,7 @@ static bool byte_span(const fy_geometry *g, size_t *bytes)
 
 fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts o)
 {
+    FY_CALL(at);
     int64_t numel;
     size_t bytes;
     fy_geometry g = {.dtype = o.dtype == FY_DTYPE_UNSET ? FY_FLOAT32 : o.dtype, .shape = shape};

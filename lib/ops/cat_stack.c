@@ -7,6 +7,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -232,7 +233,7 @@ static fy_tensor *make(join *j)
 
     fy_tensor *result = fy_tensor_make(j->at, s, &j->result, fy_name_for(j->at, NULL), 0, false);
     for (size_t i = 0; i < j->n && ok; i++) {
-        ok = fy_numel(j->x[i]) == 0 || write_part(j, result, i, from);
+        ok = fy_tensor_numel(j->x[i]) == 0 || write_part(j, result, i, from);
         if (j->stack) from++;
         else if (!is_skipped(j->x[i])) from += j->x[i]->shape[j->dim];
     }
@@ -246,6 +247,7 @@ static fy_tensor *make(join *j)
 
 fy_tensor *fy_cat_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
 {
+    FY_CALL(at);
     join j = {.at = at, .n = n, .x = x, .dim = dim};
     fy_session_start();
     return check_tensors(&j) && set_device(&j) && plan_cat(&j) ? make(&j) : NULL;
@@ -253,6 +255,7 @@ fy_tensor *fy_cat_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
 
 fy_tensor *fy_stack_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
 {
+    FY_CALL(at);
     join j = {.at = at, .n = n, .x = x, .dim = dim, .stack = true};
     fy_session_start();
     return check_tensors(&j) && set_device(&j) && plan_stack(&j) ? make(&j) : NULL;

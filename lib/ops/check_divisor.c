@@ -31,7 +31,7 @@ static bool has_zero(const fy_arg *divisor, fy_dtype dtype)
     fy_run_work w = {.op = FY_OP_all, .nin = 1, .dtype = x->dtype, .reduced = x->ndim};
     w.in[0] = (fy_operand){fy_first_element(x), x->dtype, fy_layout_of(&g)};
     w.out = (fy_operand){&all, FY_BOOL, {.numel = 1}};
-    if (fy_numel(x) > 0) fy_host_op_find(FY_OP_all)(&w);
+    if (fy_tensor_numel(x) > 0) fy_host_op_find(FY_OP_all)(&w);
     return !all;
 }
 

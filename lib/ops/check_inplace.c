@@ -38,7 +38,7 @@ static bool overlaps(const fy_tensor *out, const fy_tensor *x)
 {
     fy_geometry a = fy_geometry_of(out), b = fy_geometry_of(x);
     int64_t size_a = out->element_size, size_b = x->element_size;
-    if (out->storage != x->storage || fy_numel(out) == 0 || fy_numel(x) == 0) return false;
+    if (out->storage != x->storage || fy_tensor_numel(out) == 0 || fy_tensor_numel(x) == 0) return false;
     if (!fy_is_dense(&a) || !fy_is_dense(&b)) return false;
     int64_t from_a = out->offset * size_a, from_b = x->offset * size_b;
     if (from_a + span_of(out) * size_a <= from_b || from_b + span_of(x) * size_b <= from_a) return false;
@@ -49,7 +49,7 @@ static bool overlaps(const fy_tensor *out, const fy_tensor *x)
 bool fy_overlaps_in_part(const fy_tensor *out, const fy_tensor *x)
 {
     int64_t first, bytes;
-    if (x == out || x->storage != out->storage || fy_numel(out) == 0 || fy_numel(x) == 0) return false;
+    if (x == out || x->storage != out->storage || fy_tensor_numel(out) == 0 || fy_tensor_numel(x) == 0) return false;
     if (x->offset == out->offset && x->dtype == out->dtype && same_layout(out, x)) return false;
     fy_geometry a = fy_geometry_of(out), b = fy_geometry_of(x);
     fy_layout la = fy_layout_of(&a), lb = fy_layout_of(&b);
@@ -63,7 +63,7 @@ static bool check_expanded(fy_site *at, fy_tensor *out)
 {
     bool expanded = false;
     for (int d = 0; d < out->ndim; d++) expanded |= out->strides[d] == 0 && out->shape[d] > 1;
-    if (!expanded || fy_numel(out) == 0) return true;
+    if (!expanded || fy_tensor_numel(out) == 0) return true;
     return fy_fail_about(at, "memory", "fy_clone gives every element its own memory", 1, &out,
                          "unsupported operation: more than one element of the written-to tensor refers to a single "
                          "memory location. Please clone() the tensor before performing the operation.");
@@ -80,7 +80,8 @@ static bool check_memory(const fy_call *c)
         const fy_tensor *x = c->in[i].tensor;
         bool scattered = fy_ops[c->op].shape == FY_SCATTERED && i > 0;
         if (!c->in[i].is_tensor || (x == out && !scattered)) continue;
-        bool same = x->storage == out->storage && x->offset == out->offset && fy_numel(x) > 0 && same_layout(out, x);
+        bool same =
+            x->storage == out->storage && x->offset == out->offset && fy_tensor_numel(x) > 0 && same_layout(out, x);
         if ((scattered && same) || overlaps(out, x))
             return fy_fail_about(c->at, "memory", "fy_clone the operand first", 1, &c->out,
                                  "unsupported operation: some elements of the input tensor and the written-to tensor "

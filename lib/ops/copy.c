@@ -8,6 +8,7 @@
 #include "dispatch.h"
 #include "dtype.h"
 #include "event.h"
+#include "frame.h"
 #include "run_work.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -78,7 +79,7 @@ static fy_tensor *temporary(const copy_plan *c, fy_storage *s)
 static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
     if (!fy_check_written(at, dst, src)) return false;
-    if (fy_numel(dst) == 0) return true;
+    if (fy_tensor_numel(dst) == 0) return true;
     copy_plan c = plan(at, dst, src, async);
     fy_storage *packed = NULL, *received = NULL;
     if (c.pack && !(packed = reserve(&c, src->storage->dev))) return false;
@@ -99,6 +100,7 @@ static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async
 
 fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, dst) || !fy_check(at, 1, src) || !fy_graph_check_written(at, dst, fy_is_required(src)))
         return NULL;
@@ -131,6 +133,7 @@ static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
 
 fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     if (x->storage->dev->number != 0)
@@ -142,6 +145,7 @@ fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x)
 
 bool fy_is_pinned_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_session_start();
     return fy_check(at, 0, x) && x->storage->mem == FY_WORD_pinned;
 }

@@ -3,6 +3,7 @@
 #include "dispatch.h"
 #include "dtype.h"
 #include "event.h"
+#include "frame.h"
 #include "make.h"
 #include "op.h"
 #include "session_hooks.h"
@@ -12,6 +13,7 @@
 
 fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     if (value.is_tensor) {
@@ -77,10 +79,12 @@ static fy_tensor *masked(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg valu
 
 fy_tensor *fy_masked_fill_at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value)
 {
+    FY_CALL(at);
     return masked(at, x, mask, value, false);
 }
 
 fy_tensor *fy_masked_fill__at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value)
 {
+    FY_CALL(at);
     return masked(at, x, mask, value, true);
 }

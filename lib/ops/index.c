@@ -3,6 +3,7 @@
 #include "dispatch.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "run_work.h"
 #include "shape.h"
@@ -21,10 +22,10 @@ static bool check_index(const fy_call *c, fy_tensor *x, fy_tensor *index)
         return fy_fail_about(c->at, "index",
                              "use fy_flatten on the index; fy_gather takes an index with as many dimensions as x", n,
                              both, "index_select(): Index is supposed to be a vector");
-    if (x->ndim == 0 && fy_numel(index) != 1)
+    if (x->ndim == 0 && fy_tensor_numel(index) != 1)
         return fy_fail_about(c->at, "index", "use fy_expand to repeat a single element", n, both,
                              "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
-                             (long long)fy_numel(index));
+                             (long long)fy_tensor_numel(index));
     if (x->ndim + index->ndim - 1 <= FY_MAX_DIMS) return true;
     return fy_fail_about(c->at, "shape", "merge some dimensions of the index first: fy_flatten", n, both,
                          "a tensor has at most %d dimensions", FY_MAX_DIMS);
@@ -103,7 +104,7 @@ static bool check_gather(const fy_call *c, int64_t dim)
     char index_text[256], self_text[256];
     int wrong;
     fy_tensor *x = c->in[0].tensor, *index = c->in[1].tensor, *given[FY_MAX_ARGUMENTS];
-    if (fy_numel(index) == 0) return true; /* an empty index may have any shape */
+    if (fy_tensor_numel(index) == 0) return true; /* an empty index may have any shape */
     if (!check_ndim(c, x, "input")) return false;
     if (fits(index, x, dim, &wrong)) return true;
     return fy_fail_about(c->at, "shape", "fy_narrow makes the index smaller", fy_arguments(c, given), given,
@@ -118,7 +119,7 @@ static bool check_scatter(const fy_call *c, int64_t dim)
     char index_text[256], self_text[256], src_text[256];
     int wrong;
     fy_tensor *x = c->in[0].tensor, *index = c->in[1].tensor, *src = c->in[2].tensor, *given[FY_MAX_ARGUMENTS];
-    if (fy_numel(index) == 0) return true;
+    if (fy_tensor_numel(index) == 0) return true;
     if (!check_ndim(c, x, "self") || !check_ndim(c, src, "src")) return false;
     if (fits(index, x, dim, &wrong) && fits(index, src, -1, &wrong)) return true;
     return fy_fail_about(c->at, "shape", "fy_narrow makes the index smaller", fy_arguments(c, given), given,
@@ -137,7 +138,7 @@ static bool plan_gather(const fy_call *c, fy_plan *p, int64_t dim)
     p->result.shape = i.shape;
     if (c->strides) memcpy(p->result.strides, c->strides, (size_t)i.shape.ndim * sizeof *c->strides);
     else fy_shape_rows(&i.shape, p->result.strides);
-    if (fy_numel(index) == 0) return true;
+    if (fy_tensor_numel(index) == 0) return true;
     p->in[0] = layout_cut(x, index, dim, true);
     p->in[1] = fy_layout_last(&i, (int)dim);
     p->out = fy_layout_last(&p->result, (int)dim);
@@ -152,7 +153,7 @@ static bool plan_scatter(const fy_call *c, fy_plan *p, int64_t dim)
     p->reduced = 1;
     p->result.shape = own.shape;
     memcpy(p->result.strides, own.strides, sizeof own.strides);
-    if (fy_numel(index) == 0) return true;
+    if (fy_tensor_numel(index) == 0) return true;
     p->in[0] = layout_cut(x, index, dim, true);
     p->in[1] = fy_layout_last(&i, (int)dim);
     p->in[2] = layout_cut(c->in[2].tensor, index, dim, false);
@@ -188,16 +189,19 @@ static fy_tensor *dispatch_index(fy_call c)
 
 fy_tensor *fy_index_select_at(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *index)
 {
+    FY_CALL(at);
     return dispatch_index(index_call(at, FY_OP_index_select, x, dim, index));
 }
 
 fy_tensor *fy_gather_at(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *index)
 {
+    FY_CALL(at);
     return dispatch_index(index_call(at, FY_OP_gather, x, dim, index));
 }
 
 fy_tensor *fy_embedding_at(fy_site *at, fy_tensor *weight, fy_tensor *index)
 {
+    FY_CALL(at);
     return dispatch_index(index_call(at, FY_OP_embedding, weight, 0, index));
 }
 
@@ -213,10 +217,11 @@ static fy_tensor *scatter_nothing(const fy_call *c)
 
 fy_tensor *fy_scatter_add__at(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *index, fy_tensor *src)
 {
+    FY_CALL(at);
     fy_call c = index_call(at, FY_OP_scatter_add, x, dim, index);
     c.in[2] = fy_arg_tensor(src);
     c.out = x;
     if (!fy_check(at, 0, x) || !fy_check(at, 2, index) || !fy_check(at, 3, src)) return NULL;
-    if (fy_numel(index) == 0 && !fy_policy_applies(&c)) return scatter_nothing(&c);
+    if (fy_tensor_numel(index) == 0 && !fy_policy_applies(&c)) return scatter_nothing(&c);
     return fy_dispatch(&c);
 }

@@ -5,6 +5,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -128,6 +129,7 @@ static fy_tensor *checked(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_no
 
 fy_tensor *fy_layer_norm_at(fy_site *at, fy_tensor *x, fy_shape shape, fy_layer_norm_with o)
 {
+    FY_CALL(at);
     fy_tensor *given[] = {x, o.weight, o.bias};
     fy_session_start();
     if (!fy_check(at, 0, x) || (o.weight && !fy_check(at, 2, o.weight)) || (o.bias && !fy_check(at, 2, o.bias)))

@@ -5,6 +5,7 @@
 #include "device.h"
 #include "dispatch.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
@@ -69,6 +70,7 @@ static fy_tensor *linear(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor
 
 fy_tensor *fy_linear_at(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias)
 {
+    FY_CALL(at);
     fy_tensor *in[] = {x, weight, bias};
     if (!fy_check(at, 0, x) || !fy_check(at, 1, weight) || (bias && !fy_check(at, 2, bias))) return NULL;
     if (!fy_autocast_take(at, FY_CALL_linear, 3, in)) return NULL; /* the weight itself, not the view of it */

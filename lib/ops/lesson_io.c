@@ -8,6 +8,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "make.h"
 #include "session_hooks.h"
 #include "settings.h"
@@ -90,6 +91,7 @@ static fy_tensor *fail_unknown(fy_site *at, const char *name, const char *spec)
 
 fy_tensor *fy_given_at(fy_site *at, const char *name)
 {
+    FY_CALL(at);
     fy_dtype dtype;
     fy_shape shape;
     const char *spec = getenv("FERRY_GIVEN");
@@ -99,7 +101,7 @@ fy_tensor *fy_given_at(fy_site *at, const char *name)
     fy_tensor *x = fy_make_host(at, dtype, &shape, fy_name_intern(name));
     if (!x) return NULL;
 
-    int64_t n = fy_numel(x);
+    int64_t n = fy_tensor_numel(x);
     double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
     if (!values) {
         fy_tensor_release(at, x, FY_WORD_free);
@@ -118,6 +120,7 @@ fy_tensor *fy_given_at(fy_site *at, const char *name)
 /* An answer does not count as a copy by the program: a tensor on a GPU is read without events or ordering. */
 void fy_answer_at(fy_site *at, const char *name, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!name) fy_fail(at, "answer", "fy_answer(\"c\", c)", "the name of an answer is NULL");
     if (!name || !fy_check(at, 1, x)) return;

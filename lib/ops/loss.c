@@ -8,6 +8,7 @@
 #include "dispatch.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
@@ -73,7 +74,7 @@ static void warn_sizes_differ(fy_site *at, const fy_tensor *a, const fy_tensor *
     if (a->ndim == b->ndim && !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape)) return;
     fy_shape_text(a->shape, a->ndim, "()", of_a, sizeof of_a);
     fy_shape_text(b->shape, b->ndim, "()", of_b, sizeof of_b);
-    if (fy_numel(a) == fy_numel(b))
+    if (fy_tensor_numel(a) == fy_tensor_numel(b))
         snprintf(fix, sizeof fix, "fy_view(%s, %s)", fy_argument_of(at, 1, b, name, sizeof name), of_a);
     fy_advise(
         at,
@@ -84,6 +85,7 @@ static void warn_sizes_differ(fy_site *at, const fy_tensor *a, const fy_tensor *
 
 fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o)
 {
+    FY_CALL(at);
     fy_shape both;
     fy_tensor *in[] = {a, b};
     if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_broadcast(at, a, b, &both)) return NULL;
@@ -162,7 +164,7 @@ static fy_tensor *cross_entropy_of_probabilities(fy_site *at, fy_tensor *x, fy_t
         !fy_loss_check_smoothing(at, o->label_smoothing) ||
         !check_call(at, of_two(FY_OP_mul, x, fy_arg_tensor(target))))
         return NULL;
-    int64_t classes = x->ndim ? x->shape[x->ndim > 1] : 1, rows = classes ? fy_numel(x) / classes : 0;
+    int64_t classes = x->ndim ? x->shape[x->ndim > 1] : 1, rows = classes ? fy_tensor_numel(x) / classes : 0;
     fy_tensor *scores = step(at, scores_call(x), false, NULL);
     fy_tensor *weights = scores ? smoothed(at, target, o->label_smoothing, classes) : NULL;
     fy_tensor *parts = weights ? step(at, of_two(FY_OP_mul, scores, fy_arg_tensor(weights)), false, weights) : NULL;
@@ -181,6 +183,7 @@ static fy_tensor *cross_entropy_of_probabilities(fy_site *at, fy_tensor *x, fy_t
 /* A target of the scores' shape holds probabilities, any other holds classes. */
 fy_tensor *fy_cross_entropy_at(fy_site *at, fy_tensor *x, fy_tensor *target, fy_loss_opts o)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !fy_check(at, 1, target) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
     bool same_shape =
         x->ndim == target->ndim && memcmp(x->shape, target->shape, (size_t)x->ndim * sizeof *x->shape) == 0;

@@ -10,6 +10,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "half.h"
 #include "launch_record.h"
 #include "op.h"
@@ -136,11 +137,20 @@ static fy_tensor *filled(fy_site *at, fy_shape shape, fy_arg value, const fy_opt
     return fy_make_finish(&c);
 }
 
-fy_tensor *fy_zeros_at(fy_site *at, fy_shape shape, fy_opts o) { return filled(at, shape, fy_arg_real(0), &o); }
-fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o) { return filled(at, shape, fy_arg_real(1), &o); }
+fy_tensor *fy_zeros_at(fy_site *at, fy_shape shape, fy_opts o)
+{
+    FY_CALL(at);
+    return filled(at, shape, fy_arg_real(0), &o);
+}
+fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o)
+{
+    FY_CALL(at);
+    return filled(at, shape, fy_arg_real(1), &o);
+}
 
 fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o)
 {
+    FY_CALL(at);
     bool ints;
     if (!fy_make_numbers(at, "the fill value must be a number, not a tensor", 1, &value, &ints)) return NULL;
     return filled(at, shape, value, &o);
@@ -169,11 +179,20 @@ static fy_tensor *filled_like(fy_site *at, fy_tensor *x, fy_arg value)
     return fy_make_finish(&c);
 }
 
-fy_tensor *fy_zeros_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, fy_arg_int(0)); }
-fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, fy_arg_int(1)); }
+fy_tensor *fy_zeros_like_at(fy_site *at, fy_tensor *x)
+{
+    FY_CALL(at);
+    return filled_like(at, x, fy_arg_int(0));
+}
+fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x)
+{
+    FY_CALL(at);
+    return filled_like(at, x, fy_arg_int(1));
+}
 
 fy_tensor *fy_full_like_at(fy_site *at, fy_tensor *x, fy_arg value)
 {
+    FY_CALL(at);
     bool ints;
     if (!fy_check(at, 0, x) || !fy_make_numbers(at, "the fill value must be a number, not a tensor", 1, &value, &ints))
         return NULL;
@@ -200,6 +219,7 @@ static fy_tensor *uninitialized(fy_call *c, const fy_geometry *g)
 
 fy_tensor *fy_empty_at(fy_site *at, fy_shape shape, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at};
     int64_t numel;
     if (!fy_make_begin(&c, &o, FY_FLOAT32) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
@@ -210,6 +230,7 @@ fy_tensor *fy_empty_at(fy_site *at, fy_shape shape, fy_opts o)
 
 fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     fy_geometry g = fy_geometry_like(x);
@@ -232,6 +253,7 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 /* The values are written in host memory first, and copied if a GPU is asked for. */
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at};
     bool ints;
     if (!fy_make_numbers(at, "the values must be numbers, not tensors", n, values, &ints)) return NULL;

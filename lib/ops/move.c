@@ -12,6 +12,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "graph.h"
 #include "op.h"
 #include "session_hooks.h"
@@ -124,6 +125,7 @@ static fy_tensor *copy_if_needed(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype
 
 fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target t, fy_to_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x) || (t.is_like && !fy_check(at, 1, t.like))) return NULL;
     fy_dev *to = x->storage->dev;
@@ -146,6 +148,7 @@ fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target t, fy_to_opts o)
 
 fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, bool has_device, fy_cuda_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     fy_dev *to = fy_dev_card(at, has_device ? o.device : -1);
@@ -154,6 +157,7 @@ fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, bool has_device, fy_cuda_opts o
 
 fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_session_start();
     return fy_check(at, 0, x) ? copy_if_needed(at, x, fy_dev_at(0), x->dtype, &(fy_to_opts){0}) : NULL;
 }

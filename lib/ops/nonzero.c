@@ -6,6 +6,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -28,7 +29,7 @@ bool fy_plan_counted(const fy_call *c, fy_plan *p)
 static bool read_last(fy_site *at, const fy_tensor *counts, int64_t *n)
 {
     fy_tensor last = *counts;
-    int64_t max = fy_numel(counts);
+    int64_t max = fy_tensor_numel(counts);
     *n = 0;
     if (max == 0) return true;
     last.ndim = 0;
@@ -64,6 +65,7 @@ static fy_tensor *dispatch_counted(fy_call *c, fy_tensor *x, fy_tensor *counts)
 /* Strides (1, n), as PyTorch's result has. */
 fy_tensor *fy_nonzero_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     int64_t n, strides[2] = {1, 0};
     fy_call c = {.at = at, .op = FY_OP_nonzero, .strides = strides};
     if (!fy_check(at, 0, x)) return NULL;
@@ -118,6 +120,7 @@ static fy_tensor *on_device_of(fy_site *at, fy_tensor *mask, fy_tensor *x, bool 
 
 fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
 {
+    FY_CALL(at);
     fy_shape s;
     char name[200];
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask)) return NULL;
@@ -166,6 +169,7 @@ static bool check_mask(fy_site *at, fy_tensor *x, fy_tensor *mask)
 /* One row for each true element of the mask. The other dimensions keep x's stride order, as in PyTorch. */
 fy_tensor *fy_index_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask) || !check_mask(at, x, mask)) return NULL;
     bool may_copy = fy_dev_copies_implicitly(), from_host = mask->storage->dev->number == 0;
     fy_tensor *local = on_device_of(at, mask, x, may_copy || from_host, may_copy ? FY_WORD_policy : FY_WORD_op);

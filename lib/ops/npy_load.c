@@ -11,6 +11,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "npy.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -197,6 +198,7 @@ fy_tensor *fy_npy_load(fy_site *at, const char *label, int fd, const char *name)
 
 fy_tensor *fy_load_npy_at(fy_site *at, const char *path)
 {
+    FY_CALL(at);
     source s = {.at = at, .path = path, .fd = -1};
     fy_session_start();
     fy_tensor *x = open_source(&s) ? fy_scope_track(load(&s, fy_name_for(at, NULL))) : NULL;

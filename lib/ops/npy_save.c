@@ -4,6 +4,7 @@
 #include "error.h"
 #include "event.h"
 #include "file_replacement.h"
+#include "frame.h"
 #include "npy.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -12,9 +13,10 @@
 
 char *fy_npy_elements(fy_site *at, fy_tensor *x, size_t *bytes)
 {
-    *bytes = (size_t)fy_numel(x) * x->element_size;
+    *bytes = (size_t)fy_tensor_numel(x) * x->element_size;
     char *data = fy_copy_to_host(at, x, FY_WORD_save);
-    for (int64_t i = 0; data && x->dtype == FY_BOOL && i < fy_numel(x); i++) data[i] = data[i] != 0; /* NumPy: 0 or 1 */
+    for (int64_t i = 0; data && x->dtype == FY_BOOL && i < fy_tensor_numel(x); i++)
+        data[i] = data[i] != 0; /* NumPy: 0 or 1 */
     return data;
 }
 
@@ -26,6 +28,7 @@ bool fy_npy_check_dtype(fy_site *at, const fy_tensor *x)
 
 bool fy_save_npy_at(fy_site *at, const char *path, fy_tensor *x)
 {
+    FY_CALL(at);
     char header[512];
     size_t bytes;
     fy_replacement file = {.at = at, .path = path, .example = "fy_save_npy(\"data.npy\", x)"};

@@ -6,6 +6,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "run_work.h"
 #include "session_hooks.h"
@@ -48,6 +49,7 @@ static bool count_classes(fy_site *at, fy_tensor *x, int64_t *classes)
 
 fy_tensor *fy_one_hot_at(fy_site *at, fy_tensor *x, int64_t classes)
 {
+    FY_CALL(at);
     char name[200];
     fy_call c = {.at = at, .op = FY_OP_one_hot, .in = {fy_arg_tensor(x)}};
     fy_session_start();
@@ -60,12 +62,12 @@ fy_tensor *fy_one_hot_at(fy_site *at, fy_tensor *x, int64_t classes)
         return fy_fail_about(at, "shape", "flatten the classes first with fy_flatten", 1, &x,
                              "the result would have %d dimensions, and a tensor has at most %d", FY_MAX_DIMS + 1,
                              FY_MAX_DIMS);
-    if (fy_numel(x) == 0 && classes <= 0)
+    if (fy_tensor_numel(x) == 0 && classes <= 0)
         return fail_class(at, x, "Can not infer total number of classes from empty tensor.");
     if (classes == -1 && !count_classes(at, x, &classes)) return NULL;
-    if (fy_numel(x) > 0 && x->storage->dev->number > 0) {
+    if (fy_tensor_numel(x) > 0 && x->storage->dev->number > 0) {
         if (classes < 1) return fail_class(at, x, "num_classes should be positive");
-    } else if (fy_numel(x) > 0) {
+    } else if (fy_tensor_numel(x) > 0) {
         if (extreme(x, FY_OP_min) < 0) return fail_class(at, x, "Class values must be non-negative.");
         if (extreme(x, FY_OP_max) >= classes)
             return fail_class(at, x, "Class values must be smaller than num_classes.");

@@ -129,7 +129,7 @@ static bool check_index(const fy_call *c)
     fy_tensor *x[FY_MAX_ARGUMENTS];
     fy_dtype d = c->in[1].tensor->dtype;
     bool int32_too = c->op == FY_OP_index_select || c->op == FY_OP_embedding;
-    bool empty = c->op == FY_OP_gather && fy_numel(c->in[1].tensor) == 0; /* of any type, as in PyTorch */
+    bool empty = c->op == FY_OP_gather && fy_tensor_numel(c->in[1].tensor) == 0; /* of any type, as in PyTorch */
     if (d != FY_INT64 && !(d == FY_INT32 && int32_too) && !empty) return fail_index(c);
     if (fy_ops[c->op].nin < 3 || c->in[2].tensor->dtype == c->in[0].tensor->dtype) return true;
     return fy_fail_about(c->at, "dtype", "convert one of them first with fy_to", fy_arguments(c, x), x,
@@ -224,7 +224,7 @@ static void set_dtypes(const fy_call *c, fy_plan *p)
 /* PyTorch looks for a kernel only if there are elements: softmax of no integers is no integers. */
 static bool is_softmax_of_nothing(const fy_call *c)
 {
-    return (c->op == FY_OP_softmax || c->op == FY_OP_log_softmax) && fy_numel(c->in[0].tensor) == 0;
+    return (c->op == FY_OP_softmax || c->op == FY_OP_log_softmax) && fy_tensor_numel(c->in[0].tensor) == 0;
 }
 
 bool fy_plan_types(const fy_call *c, fy_plan *p)

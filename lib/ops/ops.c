@@ -4,6 +4,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "make.h"
 #include "op.h"
 #include "shape.h"
@@ -90,15 +91,27 @@ static fy_tensor *binary_in_place(fy_site *at, int op, fy_arg a, fy_arg b)
 }
 
 #define X(name) \
-    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c) { return ternary(at, FY_OP_##name, a, b, c); }
+    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c) \
+    { \
+        FY_CALL(at); \
+        return ternary(at, FY_OP_##name, a, b, c); \
+    }
 FY_THREE_OPERAND_OPS(X)
 #undef X
 #define X(name) \
-    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) { return binary(at, FY_OP_##name, a, b); }
+    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) \
+    { \
+        FY_CALL(at); \
+        return binary(at, FY_OP_##name, a, b); \
+    }
 FY_TWO_OPERAND_OPS(X)
 #undef X
 #define X(name) \
-    fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b) { return binary_in_place(at, FY_OP_##name, a, b); }
+    fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b) \
+    { \
+        FY_CALL(at); \
+        return binary_in_place(at, FY_OP_##name, a, b); \
+    }
 FY_TWO_OPERAND_OPS_IN_PLACE(X)
 #undef X
 
@@ -134,6 +147,7 @@ static fy_tensor *add_scaled(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg alp
 #define X(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) \
     { \
+        FY_CALL(at); \
         return add_scaled(at, FY_OP_##name, a, b, alpha, false); \
     }
 FY_ALPHA_OPS(X)
@@ -141,6 +155,7 @@ FY_ALPHA_OPS(X)
 #define X(name) \
     fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) \
     { \
+        FY_CALL(at); \
         return add_scaled(at, FY_OP_##name, a, b, alpha, true); \
     }
 FY_ALPHA_OPS_IN_PLACE(X)
@@ -171,6 +186,7 @@ static fy_tensor *with_value(fy_site *at, int op, fy_tensor *a, fy_tensor *b, fy
 #define VALUED(name, op, in_place) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_tensor *c, fy_arg value) \
     { \
+        FY_CALL(at); \
         return with_value(at, FY_OP_##op, a, b, c, value, in_place); \
     }
 #define X(name) VALUED(name, name, false) VALUED(name##_, name, true)
@@ -180,6 +196,7 @@ FY_VALUE_OPS(X)
 #define X(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x) \
     { \
+        FY_CALL(at); \
         return call(&(fy_call){.at = at, .op = FY_OP_##name, .in = {fy_arg_tensor(x)}}); \
     }
 FY_ONE_OPERAND_OPS(X)
@@ -193,7 +210,11 @@ static fy_tensor *unary_in_place(fy_site *at, int op, fy_tensor *x)
 }
 
 #define X(name) \
-    fy_tensor *fy_##name##__at(fy_site *at, fy_tensor *x) { return unary_in_place(at, FY_OP_##name, x); }
+    fy_tensor *fy_##name##__at(fy_site *at, fy_tensor *x) \
+    { \
+        FY_CALL(at); \
+        return unary_in_place(at, FY_OP_##name, x); \
+    }
 FY_ONE_OPERAND_OPS_IN_PLACE(X)
 #undef X
 
@@ -217,8 +238,9 @@ FY_TRIANGLE_OPS(X)
 
 fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x)) return NULL;
-    if (fy_is_contiguous(x)) return fy_scope_track(fy_tensor_retain(x));
+    if (fy_is_contiguous_at(at, x)) return fy_scope_track(fy_tensor_retain(x));
     return call(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true});
 }
 
@@ -263,7 +285,7 @@ static bool needs_no_comparison(const fy_tensor *x, fy_shape dims)
     int64_t dim = dims.ndim ? dims.dims[0] : 0;
     if (dims.ndim == 0 || dim < -x->ndim || dim >= x->ndim) return false;
     int64_t size = x->shape[dim < 0 ? dim + x->ndim : dim];
-    return size == 1 || (size > 0 && fy_numel(x) == 0);
+    return size == 1 || (size > 0 && fy_tensor_numel(x) == 0);
 }
 
 /* The values, and their indices if requested. */
@@ -298,6 +320,7 @@ static fy_tensor *reduction(fy_site *at, int op, fy_tensor *x, fy_shape dims, co
 #define X(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o) \
     { \
+        FY_CALL(at); \
         return reduction(at, FY_OP_##name, x, dims, &o); \
     }
 FY_REDUCTIONS(X)
@@ -309,8 +332,16 @@ static fy_tensor *along(fy_site *at, int op, fy_tensor *x, int64_t dim)
     return call(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .dims = {1, {dim}}});
 }
 
-fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim) { return along(at, FY_OP_softmax, x, dim); }
-fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim) { return along(at, FY_OP_log_softmax, x, dim); }
+fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim)
+{
+    FY_CALL(at);
+    return along(at, FY_OP_softmax, x, dim);
+}
+fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim)
+{
+    FY_CALL(at);
+    return along(at, FY_OP_log_softmax, x, dim);
+}
 
 /* ---- products -------------------------------------------------------------------------------------- */
 
@@ -319,7 +350,11 @@ static fy_tensor *product(fy_site *at, int as, fy_tensor *a, fy_tensor *b)
     return call(&(fy_call){.at = at, .op = FY_OP_matmul, .as = as, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}});
 }
 
-fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b) { return product(at, 0, a, b); }
+fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    FY_CALL(at);
+    return product(at, 0, a, b);
+}
 
 static bool has_ndim(fy_site *at, int i, fy_tensor *x, int ndim, const char *message)
 {
@@ -332,12 +367,14 @@ static bool has_ndim(fy_site *at, int i, fy_tensor *x, int ndim, const char *mes
 
 fy_tensor *fy_mm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
+    FY_CALL(at);
     if (!has_ndim(at, 0, a, 2, "self must be a matrix") || !has_ndim(at, 1, b, 2, "mat2 must be a matrix")) return NULL;
     return product(at, 0, a, b);
 }
 
 fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
+    FY_CALL(at);
     if (!has_ndim(at, 0, a, 3, "batch1 must be a 3D tensor") || !has_ndim(at, 1, b, 3, "batch2 must be a 3D tensor"))
         return NULL;
     if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1])
@@ -351,6 +388,7 @@ fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 
 fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, a) || !fy_check(at, 1, x)) return NULL;
     if (a->ndim == 2 && x->ndim == 1) return product(at, FY_CALL_mv, a, x);
     return fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 2, (fy_tensor *[]){a, x},
@@ -359,6 +397,7 @@ fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x)
 
 fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return NULL;
     if (a->ndim == 1 && b->ndim == 1) return product(at, FY_CALL_dot, a, b);
     return fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 2, (fy_tensor *[]){a, b},
@@ -367,6 +406,7 @@ fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 
 fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy_arg beta, fy_arg alpha)
 {
+    FY_CALL(at);
     fy_call k = {.at = at, .op = FY_OP_addmm, .in = {fy_arg_tensor(c), fy_arg_tensor(a), fy_arg_tensor(b)}};
     if (!fy_check(at, 0, c) || !fy_check(at, 1, a) || !fy_check(at, 2, b)) return NULL;
     if (beta.is_tensor || alpha.is_tensor)

@@ -11,6 +11,7 @@
 
 #include "dtype.h"
 #include "event.h"
+#include "frame.h"
 #include "graph.h"
 #include "session_hooks.h"
 #include "shape.h"
@@ -187,7 +188,7 @@ static void add_suffixes(printer *p)
         snprintf(buf, sizeof buf, "device='%s'", x->storage->dev->name);
         add_suffix(p, &length, buf);
     }
-    bool empty = fy_numel(x) == 0;
+    bool empty = fy_tensor_numel(x) == 0;
     if (empty && x->ndim != 1) {
         snprintf(buf, sizeof buf, "size=%s", fy_shape_text(x->shape, x->ndim, "()", shape, sizeof shape));
         add_suffix(p, &length, buf);
@@ -205,10 +206,13 @@ static void add_suffixes(printer *p)
 /* False if out of memory; then nothing is printed. */
 static bool write_out(fy_tensor *x, const void *data)
 {
-    printer p = {
-        .x = x, .node = fy_node_of(x), .required = fy_is_required(x), .data = data, .summary = fy_numel(x) > THRESHOLD};
+    printer p = {.x = x,
+                 .node = fy_node_of(x),
+                 .required = fy_is_required(x),
+                 .data = data,
+                 .summary = fy_tensor_numel(x) > THRESHOLD};
     add(&p, "tensor(");
-    if (fy_numel(x) == 0) {
+    if (fy_tensor_numel(x) == 0) {
         add(&p, "[]");
     } else {
         measure(&p);
@@ -223,6 +227,7 @@ static bool write_out(fy_tensor *x, const void *data)
 
 void fy_print_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x)) return;
     void *data = fy_copy_to_host(at, x, FY_WORD_print);

@@ -5,6 +5,7 @@
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
+#include "frame.h"
 #include "make.h"
 #include "op.h"
 #include "random.h"
@@ -53,6 +54,7 @@ bool fy_draw_check(const fy_call *c, const char *kernel)
 
 fy_tensor *fy_rand_at(fy_site *at, fy_shape shape, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_rand, .shape = shape};
     if (!fy_make_begin(&c, &o, FY_FLOAT32) || !fy_draw_check(&c, "check_uniform_bounds")) return NULL;
     return draw(&c);
@@ -60,6 +62,7 @@ fy_tensor *fy_rand_at(fy_site *at, fy_shape shape, fy_opts o)
 
 fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_randn, .shape = shape};
     if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
     return fy_draw_check(&c, c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu") ? draw(&c) : NULL;
@@ -78,8 +81,16 @@ static fy_tensor *draw_like(fy_site *at, int op, fy_tensor *x)
     return fy_draw_check(&c, op == FY_OP_randn ? normal : "check_uniform_bounds") ? draw(&c) : NULL;
 }
 
-fy_tensor *fy_rand_like_at(fy_site *at, fy_tensor *x) { return draw_like(at, FY_OP_rand, x); }
-fy_tensor *fy_randn_like_at(fy_site *at, fy_tensor *x) { return draw_like(at, FY_OP_randn, x); }
+fy_tensor *fy_rand_like_at(fy_site *at, fy_tensor *x)
+{
+    FY_CALL(at);
+    return draw_like(at, FY_OP_rand, x);
+}
+fy_tensor *fy_randn_like_at(fy_site *at, fy_tensor *x)
+{
+    FY_CALL(at);
+    return draw_like(at, FY_OP_randn, x);
+}
 
 /* ---- randint ---- */
 
@@ -137,6 +148,7 @@ static bool check_bound(fy_site *at, fy_dtype d, const char *what, int64_t value
 
 fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape shape, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_randint, .shape = shape};
     bool ints;
     if (n < 1 || n > 2)
@@ -161,6 +173,7 @@ fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape sh
 
 fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_randperm, .shape = shape};
     int64_t n = shape.dims[0], numel;
     if (shape.ndim != 1)

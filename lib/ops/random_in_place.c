@@ -4,6 +4,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "graph.h"
 #include "make.h"
 #include "op.h"
@@ -65,6 +66,7 @@ static bool check_bounds(fy_site *at, fy_dtype d, double low, double high)
 
 fy_tensor *fy_uniform__at(fy_site *at, fy_tensor *x, double low, double high)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_uniform};
     if (!begin(&c, x, "check_uniform_bounds", NULL) || !check_bounds(at, x->dtype, low, high)) return NULL;
     c.real[FY_RANDOM_low] = rounded_to(x->dtype, low);
@@ -74,6 +76,7 @@ fy_tensor *fy_uniform__at(fy_site *at, fy_tensor *x, double low, double high)
 
 fy_tensor *fy_normal__at(fy_site *at, fy_tensor *x, double mean, double std)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_normal, .real = {[FY_RANDOM_mean] = mean, [FY_RANDOM_std] = std}};
     if (!begin(&c, x, "normal_kernel_cpu", "normal_kernel_cuda")) return NULL;
     if (!(std >= 0))
@@ -89,6 +92,7 @@ static bool check_probability(fy_site *at, double p, const char *words)
 
 fy_tensor *fy_bernoulli__at(fy_site *at, fy_tensor *x, double p)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_bernoulli, .real = {[FY_RANDOM_p] = p, [FY_RANDOM_value] = 1}};
     if (!begin(&c, x, "bernoulli", NULL) ||
         !check_probability(at, p, "bernoulli_ expects p to be in [0, 1], but got p="))
@@ -99,6 +103,7 @@ fy_tensor *fy_bernoulli__at(fy_site *at, fy_tensor *x, double p)
 /* As in PyTorch the noise is drawn and scaled in x's dtype, and saved for the gradient. */
 fy_tensor *fy_dropout_at(fy_site *at, fy_tensor *x, double p)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_bernoulli, .real = {[FY_RANDOM_p] = 1 - p}};
     if (!begin(&c, x, "bernoulli", NULL) ||
         !check_probability(at, p, "dropout probability has to be between 0 and 1, but got "))

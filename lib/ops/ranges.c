@@ -4,6 +4,7 @@
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
+#include "frame.h"
 #include "half.h"
 #include "make.h"
 #include "op.h"
@@ -51,6 +52,7 @@ static int64_t count_steps(fy_site *at, const range *given, fy_dtype d)
 
 fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_arange};
     bool ints;
     if (n < 1 || n > 3)
@@ -69,6 +71,7 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
 
 fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_linspace};
     bool ints;
     if (n != 3)
@@ -92,6 +95,7 @@ fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o
 
 fy_tensor *fy_eye_at(fy_site *at, fy_shape shape, fy_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_eye};
     if (shape.ndim != 1 && shape.ndim != 2)
         return fy_fail(at, "shape", "fy_eye((3)) or fy_eye((2, 3))", "fy_eye takes 1 or 2 sizes, not %d", shape.ndim);

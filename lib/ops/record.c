@@ -94,8 +94,8 @@ static const char *matmul_name(const fy_call *c, const fy_tensor *out)
     if (na == 1 && nb == 2) return "SqueezeBackward4";
     if (na == 2 && nb == 2) return "MmBackward0";
     if (na != 2 || !fy_needs_grad(c->in[0].tensor)) return "UnsafeViewBackward0";
-    return fy_numel(out) == 0 || out->shape[n - 1] == 1 || out->shape[n - 2] == 1 ? "TransposeBackward0"
-                                                                                  : "CloneBackward0";
+    return fy_tensor_numel(out) == 0 || out->shape[n - 1] == 1 || out->shape[n - 2] == 1 ? "TransposeBackward0"
+                                                                                         : "CloneBackward0";
 }
 
 fy_tensor *fy_record(const fy_call *c, fy_tensor *out, const fy_before *before)

@@ -62,7 +62,7 @@ static bool check_elements(const fy_call *c, const bool *reduced)
     bool needed = c->op == FY_OP_max || c->op == FY_OP_min || c->op == FY_OP_argmax || c->op == FY_OP_argmin ||
                   (c->op == FY_OP_norm && (p < 0 || p == (double)INFINITY));
     if (!needed) return true;
-    if (c->dims.ndim == 0) return fy_numel(x) > 0 || fail_empty(c, NULL, -1);
+    if (c->dims.ndim == 0) return fy_tensor_numel(x) > 0 || fail_empty(c, NULL, -1);
     for (int d = 0; d < x->ndim; d++)
         if (reduced[d] && x->shape[d] == 0)
             return fail_empty(c, "%s(): Expected reduction dim %lld to have non-zero size.", d);
@@ -88,7 +88,7 @@ bool fy_plan_reduced(const fy_call *c, fy_plan *p)
     fy_tensor *x = c->in[0].tensor;
     fy_shape kept = {0}, *s = &p->result.shape;
     if (!mark_reduced(c, reduced) || !check_elements(c, reduced)) return false;
-    p->in[0] = (fy_layout){.numel = fy_numel(x)};
+    p->in[0] = (fy_layout){.numel = fy_tensor_numel(x)};
     for (int d = 0; d < x->ndim; d++) {
         if (!reduced[d]) append(&p->in[0], kept.dims[kept.ndim++] = x->shape[d], x->strides[d]);
         if (!reduced[d] || c->keepdim) s->dims[s->ndim++] = reduced[d] ? 1 : x->shape[d];

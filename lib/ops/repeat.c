@@ -2,6 +2,7 @@
 #include "dispatch.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
@@ -21,7 +22,7 @@ bool fy_plan_repeated(const fy_call *c, fy_plan *p)
                              "tensor");
 
     /* The operand gets leading dimensions of size 1, as many as the result has. */
-    fy_layout in = {.ndim = times->ndim, .numel = fy_numel(x)};
+    fy_layout in = {.ndim = times->ndim, .numel = fy_tensor_numel(x)};
     s->ndim = times->ndim;
     for (int d = 0; d < s->ndim; d++) {
         int own = d - (s->ndim - x->ndim);
@@ -41,6 +42,7 @@ bool fy_plan_repeated(const fy_call *c, fy_plan *p)
 
 fy_tensor *fy_repeat_at(fy_site *at, fy_tensor *x, fy_shape times)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_repeat, .in = {fy_arg_tensor(x)}, .dims = times};
     if (!fy_check(at, 0, x)) return NULL;
     c.name = fy_name_for(at, NULL);

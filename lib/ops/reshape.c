@@ -3,6 +3,7 @@
 
 #include "dispatch.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
@@ -27,11 +28,13 @@ static fy_tensor *reshape(fy_site *at, fy_tensor *x, const fy_shape *s)
 
 fy_tensor *fy_reshape_at(fy_site *at, fy_tensor *x, fy_shape s)
 {
+    FY_CALL(at);
     return fy_check(at, 0, x) && fy_shape_infer(at, x, &s) ? reshape(at, x, &s) : NULL;
 }
 
 fy_tensor *fy_flatten_at(fy_site *at, fy_tensor *x, int64_t first, int64_t last)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &first) || !fy_wrap_dim(at, x, &last)) return NULL;
     if (first > last)
         return fy_fail_about(at, "index", "swap start and end", 1, &x,

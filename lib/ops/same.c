@@ -7,6 +7,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "session_hooks.h"
 #include "tensor.h"
@@ -28,6 +29,7 @@ static bool all_true(fy_site *at, fy_tensor *bools)
  * with a tensor on a GPU. */
 bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return false;
     const fy_dev *x = a->storage->dev, *y = b->storage->dev;
@@ -37,7 +39,7 @@ bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b)
             "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
             x->number > 0 ? x->name : y->name, x->number > 0 ? y->name : x->name);
     if (a->ndim != b->ndim || memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) != 0) return false;
-    if (fy_numel(a) == 0) return true;
+    if (fy_tensor_numel(a) == 0) return true;
     return all_true(at, fy_dispatch(&(fy_call){.at = at, .op = FY_OP_eq, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}}));
 }
 
@@ -69,12 +71,14 @@ static fy_tensor *close(fy_site *at, fy_tensor *a, fy_tensor *b, const fy_close_
 
 fy_tensor *fy_isclose_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_close_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     return fy_scope_track(close(at, a, b, &o, fy_name_for(at, NULL)));
 }
 
 bool fy_allclose_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_close_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     return all_true(at, close(at, a, b, &o, NULL));
 }

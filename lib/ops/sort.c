@@ -3,15 +3,17 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
 
 fy_tensor *fy_cumsum_at(fy_site *at, fy_tensor *x, int64_t dim, fy_cumsum_opts o)
 {
+    FY_CALL(at);
     fy_call c = {.at = at, .op = FY_OP_cumsum, .in = {fy_arg_tensor(x)}, .dims = {1, {dim}}, .dtype = o.dtype};
     if (!fy_check(at, 0, x) || (o.dtype != FY_DTYPE_UNSET && !fy_dtype_ok(at, o.dtype))) return NULL;
-    if (o.dtype == FY_BOOL && fy_numel(x) > 0)
+    if (o.dtype == FY_BOOL && fy_tensor_numel(x) > 0)
         return fy_fail_about(at, "dtype", "use .dtype = FY_INT64 to count; fy_any tells whether any is true", 1, &x,
                              "\"cumsum_%s\" not implemented for 'Bool'", x->storage->dev->number ? "cuda" : "cpu");
     c.name = fy_name_for(at, NULL);
@@ -29,6 +31,7 @@ static fy_call argsort_call(fy_site *at, fy_tensor *x, int64_t dim, bool descend
 
 fy_tensor *fy_argsort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
 {
+    FY_CALL(at);
     fy_call c = argsort_call(at, x, dim, o.descending);
     if (!fy_check(at, 0, x)) return NULL;
     if (o.indices)
@@ -56,6 +59,7 @@ static fy_tensor *gather_by(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *o
 
 fy_tensor *fy_sort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
 {
+    FY_CALL(at);
     fy_call c = argsort_call(at, x, dim, o.descending);
     if (o.indices) *o.indices = NULL;
     if (!fy_check(at, 0, x)) return NULL;
@@ -64,6 +68,7 @@ fy_tensor *fy_sort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
 
 fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk_opts o)
 {
+    FY_CALL(at);
     if (o.indices) *o.indices = NULL;
     if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &dim)) return NULL;
     int64_t size = x->ndim ? x->shape[dim] : 1;

@@ -9,6 +9,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "session_hooks.h"
 #include "shape.h"
 #include "site.h"
@@ -26,7 +27,7 @@ void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via)
 {
     uint64_t seq =
         FY_EMIT(at, host_read, .tensor = x->id, .storage = x->storage->id, .version = fy_storage_version(x->storage),
-                .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
+                .first = 0, .count = fy_tensor_numel(x), .via = (uint8_t)via);
     if (is_host(x->storage->dev) || via == FY_WORD_answer) fy_host_access_tensor(at, x, false, seq);
 }
 
@@ -34,7 +35,7 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
 {
     uint32_t version = fy_storage_written(x->storage);
     uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = version, .first = 0,
-                           .count = fy_numel(x), .via = (uint8_t)via);
+                           .count = fy_tensor_numel(x), .via = (uint8_t)via);
     fy_host_access_tensor(at, x, true, seq);
     /* An input's are always logged, and foreign memory may not be readable yet. */
     if (via == FY_WORD_given || via == FY_WORD_blob || !fy_results_are_logged) return;
@@ -45,7 +46,7 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
 fy_contents fy_contents_of(fy_site *at, const fy_tensor *x, uint32_t version)
 {
     fy_geometry g = fy_geometry_of(x);
-    return (fy_contents){.at = at,
+    return (fy_contents){.belongs = fy_belonging_here(at, 0),
                          .tensor = x->id,
                          .version = version,
                          .dtype = x->dtype,
@@ -85,7 +86,7 @@ static void *rows_of(fy_site *at, fy_tensor *x, fy_word why)
     fy_geometry g = fy_geometry_of(x);
     bool host = is_host(x->storage->dev);
     size_t span = (size_t)fy_span(&g) * x->element_size;
-    char *rows = malloc((size_t)fy_numel(x) * x->element_size + 1), *block = host ? NULL : malloc(span + 1);
+    char *rows = malloc((size_t)fy_tensor_numel(x) * x->element_size + 1), *block = host ? NULL : malloc(span + 1);
     if (!rows || (!host && !block)) {
         fy_fail_about(at, "oom", "read a part of it: fy_narrow", 1, &x, "out of host memory for a copy of it");
     } else if (host || fy_fetch(at, x, block, span, why)) {
@@ -121,9 +122,10 @@ bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number)
 
 bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value)
 {
-    if (fy_numel(x) != 1)
+    if (fy_tensor_numel(x) != 1)
         return fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
-                             "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
+                             "a Tensor with %lld elements cannot be converted to Scalar",
+                             (long long)fy_tensor_numel(x));
     void *data = fy_copy_to_host(at, x, FY_WORD_item);
     if (!data) return false;
     *value = fy_number_at(x->dtype, data, 0);
@@ -136,6 +138,7 @@ bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value)
 
 double fy_item_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_arg value;
     if (!fy_check(at, 0, x) || !fy_take_item(at, x, &value)) return NAN;
     /* A double is exact up to 2^53 and for some larger integers. */
@@ -148,6 +151,7 @@ double fy_item_at(fy_site *at, fy_tensor *x)
 
 int64_t fy_item_int_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     fy_arg value;
     char name[200];
     if (!fy_check(at, 0, x)) return 0;
@@ -165,6 +169,7 @@ int64_t fy_item_int_at(fy_site *at, fy_tensor *x)
  * memory, which the host cannot access. */
 void *fy_data_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !x->storage->data) return NULL;
     if (x->storage->dev->number == 0) fy_emit_read(at, x, FY_WORD_data);
     return fy_first_element(x);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "event.h"
+#include "frame.h"
 #include "optimizer.h"
 
 enum { AVERAGE, SQUARES, LARGEST }; /* the states */
@@ -69,5 +70,13 @@ static fy_optimizer *make(fy_site *at, const fy_trained *what, fy_adam_opts a, b
     return o;
 }
 
-fy_optimizer *fy_optim_adam_at(fy_site *at, fy_trained what, fy_adam_opts a) { return make(at, &what, a, false); }
-fy_optimizer *fy_optim_adamw_at(fy_site *at, fy_trained what, fy_adam_opts a) { return make(at, &what, a, true); }
+fy_optimizer *fy_optim_adam_at(fy_site *at, fy_trained what, fy_adam_opts a)
+{
+    FY_CALL(at);
+    return make(at, &what, a, false);
+}
+fy_optimizer *fy_optim_adamw_at(fy_site *at, fy_trained what, fy_adam_opts a)
+{
+    FY_CALL(at);
+    return make(at, &what, a, true);
+}

@@ -5,6 +5,8 @@
 #include "composed.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
+#include "grad_mode.h"
 #include "optimizer.h"
 #include "out_of_memory.h"
 #include "session_hooks.h"
@@ -53,6 +55,7 @@ static fy_tensor *clip(fy_site *at, size_t n, fy_tensor *const *x, double max_no
 
 fy_tensor *fy_clip_grad_norm__at(fy_site *at, fy_trained what, double max_norm)
 {
+    FY_CALL(at);
     size_t n;
     fy_tensor *total = NULL;
     fy_session_start();
@@ -61,7 +64,10 @@ fy_tensor *fy_clip_grad_norm__at(fy_site *at, fy_trained what, double max_norm)
     const char *name = fy_name_for(at, NULL);
     fy_composed before = fy_compose((fy_composed){.on = true});
     fy_scope scope = fy_scope_begin(at);
-    FY_NO_GRAD total = clip(at, n, x, max_norm);
+    {
+        FY_WITHOUT_GRAD;
+        total = clip(at, n, x, max_norm);
+    }
     fy_compose(before);
     total = fy_scope_track(fy_scope_end_with(&scope, total));
     if (total && name) fy_tensor_rename(at, total, name);

@@ -11,6 +11,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "graph.h"
 #include "module.h"
 #include "out_of_memory.h"
@@ -91,6 +92,7 @@ bool fy_optimizer_check_value(fy_site *at, const char *what, double x, bool ok)
 
 void fy_set_lr_at(fy_site *at, fy_optimizer *o, double lr)
 {
+    FY_CALL(at);
     if (fy_optimizer_check(at, o) && fy_optimizer_check_value(at, "learning rate", lr, lr >= 0)) o->lr = lr;
 }
 
@@ -110,12 +112,14 @@ static void zero(fy_site *at, fy_tensor *x)
 
 void fy_zero_grad_at(fy_site *at, fy_optimizer *o)
 {
+    FY_CALL(at);
     if (!fy_optimizer_check(at, o)) return;
     for (size_t i = 0; i < o->n; i++) zero(at, o->p[i].x);
 }
 
 void fy_module_zero_grad_at(fy_site *at, fy_module *m)
 {
+    FY_CALL(at);
     size_t n;
     fy_tensor *const *x = fy_parameters_at(at, m, &n);
     for (size_t i = 0; i < n; i++) zero(at, x[i]);
@@ -126,6 +130,7 @@ void fy_module_zero_grad_at(fy_site *at, fy_module *m)
 
 bool fy_step_at(fy_site *at, fy_optimizer *o)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_optimizer_check(at, o)) return false;
     fy_composed before = fy_compose((fy_composed){.on = true});
@@ -136,6 +141,7 @@ bool fy_step_at(fy_site *at, fy_optimizer *o)
 
 void fy_optimizer_free_at(fy_site *at, fy_optimizer *o)
 {
+    FY_CALL(at);
     if (!o || !fy_optimizer_check(at, o)) return;
     for (size_t i = 0; i < o->n; i++) {
         for (int s = 0; s < FY_MOST_STATES; s++) fy_tensor_release(at, o->p[i].state[s], FY_WORD_free);

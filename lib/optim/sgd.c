@@ -1,6 +1,7 @@
 /* sgd.c: stochastic gradient descent, with momentum: in PyTorch's order of operations. */
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "optimizer.h"
 
 enum { MOMENTUM }; /* the state */
@@ -27,6 +28,7 @@ static bool update(fy_site *at, const fy_optimizer *o, fy_group *group)
 
 fy_optimizer *fy_optim_sgd_at(fy_site *at, fy_trained what, fy_sgd_opts s)
 {
+    FY_CALL(at);
     double lr = s.fy_end_ & FY_LR_TOLD ? s.lr : 1e-3;
     if (!fy_optimizer_check_value(at, "learning rate", lr, lr >= 0) ||
         !fy_optimizer_check_value(at, "momentum value", s.momentum, s.momentum >= 0) ||

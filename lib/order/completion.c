@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "device.h"
 #include "event.h"
+#include "frame.h"
 #include "run_work.h"
 #include "out_of_memory.h"
 
@@ -19,7 +20,7 @@ enum { MOST_DEVICES = 9, BATCH = 128, MOST_AGE = 10000000 }; /* as many devices 
 
 typedef struct pending {
     struct pending *next;
-    fy_site *at;
+    fy_belonging belongs;
     fy_completion work;
 } pending;
 
@@ -131,7 +132,8 @@ static void poll_locked(fy_dev *d)
     polled_at[d->number] = fy_clock_now();
     for (pending *p; (p = ended);) {
         ended = p->next;
-        emit_complete(p->at, &p->work);
+        FY_BELONGS(&p->belongs);
+        emit_complete(p->belongs.at, &p->work);
         free_pending(p);
     }
     if (!fy_fault.text[0]) return;
@@ -190,7 +192,7 @@ void fy_completion_add(fy_site *at, const fy_completion *w)
     pending_queue *q = &queues[d->number][w->stream];
     pending *p = malloc(sizeof *p);
     if (!p) fy_out_of_memory("unfinished work");
-    *p = (pending){.at = at, .work = *w};
+    *p = (pending){.belongs = fy_belonging_here(at, 0), .work = *w};
     pthread_once(&once, register_handlers);
     pthread_mutex_lock(&lock);
     if (q->last) q->last->next = p;

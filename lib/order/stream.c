@@ -10,6 +10,7 @@
 #include "device.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "run_work.h"
 #include "session_hooks.h"
 #include "site.h"
@@ -79,6 +80,7 @@ const char *fy_stream_name(const fy_dev *card, int number)
 
 fy_stream *fy_cuda_stream_at(fy_site *at, fy_stream_opts o)
 {
+    FY_CALL(at);
     fy_dev *card = card_of(at, &o);
     if (!card) return NULL;
     uint32_t turn = atomic_fetch_add(&taken[card->number], 1);
@@ -89,12 +91,14 @@ fy_stream *fy_cuda_stream_at(fy_site *at, fy_stream_opts o)
 
 fy_stream *fy_cuda_default_stream_at(fy_site *at, fy_stream_opts o)
 {
+    FY_CALL(at);
     fy_dev *card = card_of(at, &o);
     return card ? fy_stream_of(card, 0) : NULL;
 }
 
 fy_stream *fy_cuda_current_stream_at(fy_site *at, fy_stream_opts o)
 {
+    FY_CALL(at);
     fy_dev *card = card_of(at, &o);
     return card ? fy_stream_of(card, fy_stream_current(card)) : NULL;
 }
@@ -116,6 +120,7 @@ void fy_stream_set_current(fy_site *at, const fy_stream *s)
 
 void fy_cuda_set_stream_at(fy_site *at, fy_stream *s)
 {
+    FY_CALL(at);
     fy_session_start();
     s = fy_stream_given(at, 0, s);
     if (s) fy_stream_set_current(at, s);
@@ -123,8 +128,9 @@ void fy_cuda_set_stream_at(fy_site *at, fy_stream *s)
 
 fy_with_stream fy_with_stream_at(fy_site *at, fy_stream *s)
 {
+    fy_depths depths = FY_REGION_OF_BLOCK(at, FY_WORD_stream, FY_ABSENT, FY_ABSENT);
     fy_session_start();
-    fy_with_stream with = {.at = at, .device = fy_cuda_current_device(), .turns = 1};
+    fy_with_stream with = {.at = at, .device = fy_cuda_current_device(), .turns = 1, .depths = depths};
     s = fy_stream_given(at, 0, s);
     if (!s) return with;
     with.before = fy_stream_of(s->card, fy_stream_current(s->card));
@@ -134,7 +140,10 @@ fy_with_stream fy_with_stream_at(fy_site *at, fy_stream *s)
 
 void fy_with_stream_end(fy_with_stream *with)
 {
-    if (!with->before) return;
-    fy_stream_set_of_card(with->at, with->before);
-    fy_dev_set_current(with->at, with->device);
+    fy_region_resume(&with->depths);
+    if (with->before) {
+        fy_stream_set_of_card(with->at, with->before);
+        fy_dev_set_current(with->at, with->device);
+    }
+    fy_region_close(&with->depths);
 }

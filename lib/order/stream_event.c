@@ -10,6 +10,7 @@
 #include "device.h"
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "launch_record.h"
 #include "lock.h"
 #include "run_work.h"
@@ -53,6 +54,7 @@ static bool is_given(fy_site *at, int i, const fy_event *e)
 
 fy_event *fy_cuda_event_at(fy_site *at, fy_event_opts o)
 {
+    FY_CALL(at);
     fy_session_start();
     pthread_mutex_lock(&lock);
     fy_event *e = n_freed > QUARANTINE ? oldest_freed : calloc(1, sizeof *e);
@@ -69,6 +71,7 @@ fy_event *fy_cuda_event_at(fy_site *at, fy_event_opts o)
 
 void fy_event_free_at(fy_site *at, fy_event *e)
 {
+    FY_CALL(at);
     if (!e || !is_given(at, 0, e)) return;
     if (e->card) e->card->backend->record(e->card, -1, &e->point); /* releases the point */
     fy_order_free(&e->order);
@@ -116,18 +119,21 @@ static bool wait_in(fy_site *at, const fy_stream *s, const fy_event *e)
 
 void fy_event_record_at(fy_site *at, fy_event *e, fy_stream *s)
 {
+    FY_CALL(at);
     fy_session_start();
     if (is_given(at, 0, e) && (s = fy_stream_given(at, 1, s))) record(at, e, s);
 }
 
 void fy_event_wait_at(fy_site *at, fy_event *e, fy_stream *s)
 {
+    FY_CALL(at);
     fy_session_start();
     if (is_given(at, 0, e) && (s = fy_stream_given(at, 1, s))) wait_in(at, s, e);
 }
 
 void fy_stream_wait_event_at(fy_site *at, fy_stream *s, fy_event *e)
 {
+    FY_CALL(at);
     fy_session_start();
     if ((s = fy_stream_given(at, 0, s)) && is_given(at, 1, e)) wait_in(at, s, e);
 }
@@ -135,6 +141,7 @@ void fy_stream_wait_event_at(fy_site *at, fy_stream *s, fy_event *e)
 /* As in PyTorch: records a temporary event and waits for it. */
 void fy_stream_wait_stream_at(fy_site *at, fy_stream *s, fy_stream *other)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!(s = fy_stream_given(at, 0, s)) || !(other = fy_stream_given(at, 1, other))) return;
     fy_event *e = fy_cuda_event_at(at, (fy_event_opts){0});
@@ -145,6 +152,7 @@ void fy_stream_wait_stream_at(fy_site *at, fy_stream *s, fy_stream *other)
 
 fy_event *fy_stream_record_event_at(fy_site *at, fy_stream *s)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!(s = fy_stream_given(at, 0, s))) return NULL;
     fy_event *e = fy_cuda_event_at(at, (fy_event_opts){0});
@@ -157,6 +165,7 @@ fy_event *fy_stream_record_event_at(fy_site *at, fy_stream *s)
 
 void fy_event_synchronize_at(fy_site *at, fy_event *e)
 {
+    FY_CALL(at);
     fy_time t = {0};
     fy_session_start();
     if (!is_given(at, 0, e)) return;
@@ -173,6 +182,7 @@ void fy_event_synchronize_at(fy_site *at, fy_event *e)
 
 void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
 {
+    FY_CALL(at);
     fy_time t = {0};
     fy_session_start();
     if (!(s = fy_stream_given(at, 0, s))) return;
@@ -211,6 +221,7 @@ static int query(fy_site *at, const fy_event *e, int64_t *when)
 
 bool fy_event_query_at(fy_site *at, fy_event *e)
 {
+    FY_CALL(at);
     int64_t when;
     fy_session_start();
     return is_given(at, 0, e) && query(at, e, &when) == 1;
@@ -218,6 +229,7 @@ bool fy_event_query_at(fy_site *at, fy_event *e)
 
 bool fy_stream_query_at(fy_site *at, fy_stream *s)
 {
+    FY_CALL(at);
     int64_t when;
     fy_session_start();
     if (!(s = fy_stream_given(at, 0, s))) return false;
@@ -248,6 +260,7 @@ static bool can_be_timed(fy_site *at, const fy_event *start, const fy_event *end
 
 double fy_event_elapsed_time_at(fy_site *at, fy_event *start, fy_event *end)
 {
+    FY_CALL(at);
     int64_t from = 0, to = 0;
     fy_session_start();
     if (!is_given(at, 0, start) || !is_given(at, 1, end) || !can_be_timed(at, start, end)) return NAN;

@@ -9,6 +9,7 @@
 #include "completion.h"
 #include "device.h"
 #include "event.h"
+#include "frame.h"
 #include "launch_record.h"
 #include "run_work.h"
 #include "session_hooks.h"
@@ -24,6 +25,7 @@ int fy_cuda_device_count(void)
 
 void fy_cuda_synchronize_at(fy_site *at)
 {
+    FY_CALL(at);
     fy_time t = {0};
     fy_session_start();
     fy_dev *card = fy_dev_parse(at, "cuda");
@@ -58,6 +60,7 @@ int64_t fy_now(void)
 
 int64_t fy_now_at(fy_site *at)
 {
+    FY_CALL(at);
     int64_t now = fy_now();
     FY_EMIT(at, mark, .now = now);
     fy_say_modelled();
@@ -66,6 +69,7 @@ int64_t fy_now_at(fy_site *at)
 
 void fy_mark_at(fy_site *at, const char *text)
 {
+    FY_CALL(at);
     fy_session_start();
     FY_EMIT(at, mark, .text = fy_ref_str(text ? text : ""), .now = fy_clock_now());
 }

@@ -20,7 +20,7 @@ static bool is_followed_by(fy_narration *t, fy_kind kind, fy_event *next)
 /* "46.0 us", "between 2.1 us and 7.4 us" or "at most 5.4 us" */
 static void add_took(fy_text *out, const fy_ev_complete *e)
 {
-    int64_t most = e->end - e->start, least = fy_took_at_least(e);
+    int64_t most = fy_took_at_most(e), least = fy_took_at_least(e);
     if (least <= 0 && most > 0) fy_text_str(out, "at most ");
     if (least > 0 && least < most) {
         fy_text_str(out, "between ");
@@ -110,7 +110,7 @@ void fy_narrate_tensor(fy_narration *t)
     }
     fy_narrator_state *s = t->state;
     s->pending = e->tensor;
-    s->pending_place = (fy_site_entry){t->event.file, t->event.fn, t->event.line};
+    s->pending_place = (fy_site_entry){.file = t->event.file, .fn = t->event.fn, .line = t->event.line};
     s->pending_time = t->event.t;
 }
 

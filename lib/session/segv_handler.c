@@ -18,6 +18,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
+#include "frame.h"
 #include "lane.h"
 #include "session.h"
 #include "site.h"
@@ -118,6 +119,7 @@ static fy_site *line_of(const void *context)
 {
     static fy_site at;
     if (!fy_crash_line(context, &at)) return NULL;
+    fy_frames_keep_recorded();
     if (fy_log_is_on()) fy_site_record(&at);
     return &at;
 }

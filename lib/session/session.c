@@ -107,7 +107,7 @@ static void emit_session(void)
     fy_dev_session_json(&devices);
     if (args.lost || devices.lost) fy_out_of_memory("the first line of the log");
 
-    FY_EMIT(NULL, session, .schema = 1, .ferry = fy_ref_str(FERRY_VERSION),
+    FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .ferry = fy_ref_str(FERRY_VERSION),
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes(args.data, args.size),
             .clock = fy_dev_model_clock() ? FY_WORD_model : FY_WORD_measured, .seed = (int64_t)fy_session_seed(),
             .devices = fy_ref_bytes(devices.data, devices.size), .parent_seq = parent_seq);
@@ -234,7 +234,7 @@ static void start(void)
 void fy_session_crashed(void)
 {
     if (!prepared || atomic_exchange(&opening, true) || atomic_load(&state) != RUNNING) return;
-    FY_EMIT(NULL, session, .schema = 1, .ferry = fy_ref_str(FERRY_VERSION),
+    FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .ferry = fy_ref_str(FERRY_VERSION),
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes("[]", 2), .clock = FY_WORD_model,
             .devices = fy_ref_bytes("[]", 2));
 }

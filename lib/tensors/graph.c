@@ -9,6 +9,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "error.h"
+#include "frame.h"
 #include "out_of_memory.h"
 #include "shape.h"
 #include "storage.h"
@@ -121,6 +122,7 @@ fy_node *fy_node_make(fy_site *at, int op, const fy_tensor *out, int n)
     node->refs = 1;
     node->op = op;
     node->at = at;
+    node->made = fy_belonging_here(at, 0);
     node->tensor = out->id;
     node->name = out->name;
     node->is = fy_geometry_of(out);
@@ -270,10 +272,15 @@ fy_node *fy_node_of(fy_tensor *x)
         node->next[0] = retain(h->node);
         node->part = h->is; /* of the base */
         move_retains(old, node);
+        node->made = h->node->made; /* what follows belongs to that call, whoever asks */
+        FY_BELONGS(&node->made);
         fy_node_emit(node->at, node, FY_WORD_make);
         x->node = node;
     }
-    if (old) fy_node_release(old->at, old);
+    if (old) {
+        FY_BELONGS(&old->made);
+        fy_node_release(old->at, old);
+    }
     return x->node;
 }
 

@@ -45,6 +45,7 @@ typedef struct fy_node {
     bool keeps_number;  /* the gradient reads a number of the call */
     bool released;      /* a backward pass released what it saved */
     fy_site *at;        /* the call */
+    fy_belonging made;  /* likewise, as recorded */
     const char *called; /* PyTorch's name of the node, where op does not give it: fy_node_call; static */
     uint8_t tensors;    /* bit i: operand i of the op is a tensor, not a number */
     uint32_t tensor;    /* the result, or the leaf */

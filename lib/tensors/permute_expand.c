@@ -1,5 +1,6 @@
 /* permute_expand.c: views that permute dimensions, add or remove dimensions of size 1, or expand them. */
 #include "dtype.h"
+#include "frame.h"
 #include "graph.h"
 #include "shape.h"
 #include "tensor.h"
@@ -22,12 +23,14 @@ static fy_tensor *swapped(fy_site *at, fy_tensor *x, int64_t a, int64_t b)
 
 fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int64_t d0, int64_t d1)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &d0) || !fy_wrap_dim(at, x, &d1)) return NULL;
     return fy_node_call(swapped(at, x, d0, d1), "TransposeBackward0");
 }
 
 fy_tensor *fy_t_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x)) return NULL;
     if (x->ndim > 2)
         return fy_fail_about(at, "shape", "fy_transpose(x, d0, d1) swaps two dimensions of any tensor", 1, &x,
@@ -56,6 +59,7 @@ static bool check_order(fy_site *at, fy_tensor *x, fy_shape *dims)
 
 fy_tensor *fy_permute_at(fy_site *at, fy_tensor *x, fy_shape dims)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !check_order(at, x, &dims)) return NULL;
     fy_geometry g = fy_geometry_of(x);
     for (int i = 0; i < x->ndim; i++) {
@@ -69,6 +73,7 @@ fy_tensor *fy_permute_at(fy_site *at, fy_tensor *x, fy_shape dims)
 
 fy_tensor *fy_squeeze_at(fy_site *at, fy_tensor *x, int64_t dim)
 {
+    FY_CALL(at);
     bool every = dim == FY_END;
     if (!fy_check(at, 0, x) || (!every && !fy_wrap_dim(at, x, &dim))) return NULL;
     fy_geometry g = fy_geometry_of(x);
@@ -84,6 +89,7 @@ fy_tensor *fy_squeeze_at(fy_site *at, fy_tensor *x, int64_t dim)
 
 fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !fy_wrap_dim_of(at, x, x->ndim + 1, &dim)) return NULL;
     if (x->ndim == FY_MAX_DIMS)
         return fy_fail_about(at, "shape", "merge some dimensions first: fy_flatten", 1, &x,
@@ -134,6 +140,7 @@ static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy
 
 fy_tensor *fy_expand_at(fy_site *at, fy_tensor *x, fy_shape s)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x)) return NULL;
     if (s.ndim > FY_MAX_DIMS)
         return fy_fail_about(at, "shape", "merge some dimensions", 1, &x, "a shape has at most %d dimensions",

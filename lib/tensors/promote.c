@@ -3,6 +3,7 @@
  * Operands are of three classes: tensors with dimensions, 0-dim tensors, and numbers. Within a class the table decides;
  * a lower class counts only if its category (bool < integer < float) is higher. */
 #include "dtype.h"
+#include "frame.h"
 #include "tensor.h"
 
 /* Integers by width; any float ranks above any integer. float16 with bfloat16 gives float32. */
@@ -38,6 +39,7 @@ fy_dtype fy_result_of(int n, const fy_arg *x)
 
 fy_dtype fy_result_type_at(fy_site *at, fy_arg a, fy_arg b)
 {
+    FY_CALL(at);
     fy_arg x[] = {a, b};
     for (int i = 0; i < 2; i++)
         if (x[i].is_tensor ? !fy_check(at, i, x[i].tensor) : !fy_number_ok(at, &x[i])) return FY_DTYPE_UNSET;

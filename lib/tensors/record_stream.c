@@ -1,6 +1,7 @@
 /* record_stream.c: fy_record_stream: another stream uses a tensor. */
 #include "device.h"
 #include "event.h"
+#include "frame.h"
 #include "session_hooks.h"
 #include "storage.h"
 #include "stream.h"
@@ -8,6 +9,7 @@
 
 void fy_record_stream_at(fy_site *at, fy_tensor *x, fy_stream *s)
 {
+    FY_CALL(at);
     fy_session_start();
     if (!fy_check(at, 0, x) || !(s = fy_stream_given(at, 1, s))) return;
     const fy_dev *dev = x->storage->dev;

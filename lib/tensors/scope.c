@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "event.h"
+#include "frame.h"
 #include "out_of_memory.h"
 #include "tensor.h"
 
@@ -93,17 +94,26 @@ fy_scope fy_scope_begin(fy_site *at)
         mine->starts = resize(mine->starts, mine->starts_room * sizeof(size_t));
     }
     mine->starts[mine->depth++] = mine->count;
-    return (fy_scope){true, at};
+    return (fy_scope){.open = true, .at = at};
+}
+
+fy_scope fy_scope_of_program(fy_site *at)
+{
+    fy_scope s = fy_scope_begin(at);
+    s.depths = FY_REGION_OF_BLOCK(at, FY_WORD_scope, FY_ABSENT, FY_ABSENT);
+    return s;
 }
 
 /* Newest first. Skips entries whose handle was freed by another thread. */
 void fy_scope_end(fy_scope *s)
 {
+    fy_region_resume(&s->depths);
     while (mine->count > innermost()) {
         entry e = mine->entries[--mine->count];
         if (e.x->magic == FY_ALIVE && e.x->before == e.before) fy_tensor_release(s->at, e.x, FY_WORD_scope);
     }
     mine->depth--;
+    fy_region_close(&s->depths);
 }
 
 fy_tensor *fy_scope_end_with(fy_scope *s, fy_tensor *x)
@@ -130,30 +140,50 @@ size_t fy_scope_depth(void) { return mine ? mine->depth : 0; }
 
 void fy_scope_unwind(fy_site *at, size_t depth)
 {
-    while (fy_scope_depth() > depth) fy_scope_end(&(fy_scope){true, at});
+    while (fy_scope_depth() > depth) fy_scope_end(&(fy_scope){.open = true, .at = at});
 }
 
-bool fy_iteration_next(fy_iterations *t, bool more)
+/* ---- loops ---- */
+
+static void end_iteration(fy_iterations *t)
 {
-    if (t->scope.open) fy_scope_end(&t->scope);
+    if (!t->scope.open) return;
+    fy_region_resume(&t->turns);
+    fy_scope_end(&t->scope);
     t->scope.open = false;
-    if (more) t->scope = fy_scope_begin(t->scope.at);
-    return more;
+    t->turn++;
 }
+
+/* The loop is a region once it has a turn, and each turn is one, whose end frees what its scope owns. */
+static inline __attribute__((always_inline)) bool next_iteration(fy_iterations *t, bool more, int64_t turns)
+{
+    end_iteration(t);
+    fy_region_resume(&t->loop);
+    if (!more) return false;
+    if (!t->loop.inside) t->loop = FY_REGION_OF_BLOCK(t->scope.at, FY_WORD_loop, FY_ABSENT, turns);
+    t->turns = FY_REGION_OF_BLOCK(t->scope.at, FY_WORD_turn, t->turn, FY_ABSENT);
+    t->scope = fy_scope_begin(t->scope.at);
+    return true;
+}
+
+bool fy_iteration_next(fy_iterations *t, bool more, int64_t turns) { return next_iteration(t, more, turns); }
 
 void fy_iterations_end(fy_iterations *t)
 {
-    fy_iteration_next(t, false);
+    end_iteration(t);
+    fy_region_resume(&t->loop);
     if (t->items.batch) t->items.batch(t, false);
+    fy_region_close(&t->loop);
 }
 
 /* An array may contain NULL, the result of a failed call; from an iterator NULL is the end. */
 bool fy_iteration_next_item(fy_iterations *t)
 {
     fy_items *items = &t->items;
-    if (!fy_iteration_next(t, items->from || items->batch || items->n > 0)) return false;
-    if (items->batch) return (t->item = items->batch(t, true)) || fy_iteration_next(t, false);
-    if (items->from) return (t->item = items->from->next(items->from)) || fy_iteration_next(t, false);
+    bool is_array = !items->from && !items->batch;
+    if (!next_iteration(t, !is_array || items->n > 0, is_array ? (int64_t)items->n + t->turn : FY_ABSENT)) return false;
+    if (items->batch) return (t->item = items->batch(t, true)) || next_iteration(t, false, 0);
+    if (items->from) return (t->item = items->from->next(items->from)) || next_iteration(t, false, 0);
     t->item = *items->array++;
     items->n--;
     return true;
@@ -170,6 +200,7 @@ static bool check_not_held(fy_site *at, fy_tensor *x, const char *hint)
 
 void fy_free_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!x || !fy_check(at, 0, x) || !check_not_held(at, x, "leave it to fy_module_free")) return;
     ptrdiff_t i = mine ? find(x, 0) : -1;
     if (i >= 0) remove_entry((size_t)i);
@@ -179,6 +210,7 @@ void fy_free_at(fy_site *at, fy_tensor *x)
 /* Moves the entry to the enclosing scope; without one, the caller owns the reference. */
 fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x)) return NULL;
     ptrdiff_t i = mine && mine->depth ? find(x, innermost()) : -1;
     if (i < 0) return x;
@@ -204,6 +236,7 @@ static ptrdiff_t find_first(const fy_tensor *x)
 
 fy_tensor *fy_set_at(fy_site *at, fy_tensor **variable, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!variable)
         return fy_fail(at, "null", "give the address of a variable: fy_set(&w, fy_mul(w, 2))",
                        "the variable that fy_set changes is NULL");

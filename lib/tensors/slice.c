@@ -1,4 +1,5 @@
 /* slice.c: views of a part of a dimension: narrow, slice with a step, select. */
+#include "frame.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -21,6 +22,7 @@ static fy_tensor *part(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, in
 
 fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow")) return NULL;
     if (!fy_wrap_dim(at, x, &dim)) return NULL;
     if (length < 0)
@@ -47,6 +49,7 @@ static int64_t clamp(int64_t i, int64_t low, int64_t size)
 
 fy_tensor *fy_slice_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !has_dims(at, x, "slice") || !fy_wrap_dim(at, x, &dim)) return NULL;
     if (step <= 0)
         return fy_fail_about(at, "value", "use a step of 1 or more: as in PyTorch, a slice cannot go backwards", 1, &x,
@@ -60,6 +63,7 @@ fy_tensor *fy_slice_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, in
 
 fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index)
 {
+    FY_CALL(at);
     char text[256];
     if (!fy_check(at, 0, x) || !has_dims(at, x, "select") || !fy_wrap_dim(at, x, &dim)) return NULL;
     int64_t size = x->shape[dim], wrapped = index < 0 ? index + size : index;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "frame.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -53,6 +54,7 @@ static fy_tensors equal_parts(fy_site *at, fy_tensor *x, int64_t dim, int64_t si
 
 fy_tensors fy_split_at(fy_site *at, fy_tensor *x, int64_t size, int64_t dim)
 {
+    FY_CALL(at);
     if (!can_split(at, x, "split", &dim)) return none;
     if (size < 0) {
         fy_fail_about(at, "value", "use a size of 1 or more", 1, &x,
@@ -92,6 +94,7 @@ static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int
 
 fy_tensors fy_split_sizes_at(fy_site *at, fy_tensor *x, size_t n, const fy_arg *sizes, int64_t dim)
 {
+    FY_CALL(at);
     int64_t size[FY_MOST_PARTS];
     if (!can_split(at, x, "split", &dim) || !check_count(at, x, (int64_t)n)) return none;
     for (size_t i = 0; i < n; i++) {
@@ -109,6 +112,7 @@ fy_tensors fy_split_sizes_at(fy_site *at, fy_tensor *x, size_t n, const fy_arg *
 /* May give fewer parts than requested, as in PyTorch: 6 elements in 4 chunks are three parts of 2. */
 fy_tensors fy_chunk_at(fy_site *at, fy_tensor *x, int64_t chunks, int64_t dim)
 {
+    FY_CALL(at);
     int64_t nothing[FY_MOST_PARTS] = {0};
     if (!can_split(at, x, "chunk", &dim)) return none;
     if (chunks <= 0) {

@@ -80,6 +80,7 @@ size_t fy_tensors_unscoped(const fy_site *at, fy_unscoped_storage *held, size_t 
 /* scope.c */
 fy_tensor *fy_scope_track(fy_tensor *x);
 fy_tensor *fy_scope_take(fy_tensor *x); /* the caller takes over the reference that a public call returned; returns x */
+fy_scope fy_scope_begin(fy_site *at);   /* for the library's own calls: no region of the program */
 /* Ends the scope, except for x, which is what the scope computed. Returns a reference to x, the caller's; x may be
  * NULL. */
 fy_tensor *fy_scope_end_with(fy_scope *s, fy_tensor *x);
@@ -95,7 +96,8 @@ void fy_unscoped_remove(const fy_tensor *x);
 fy_dtype fy_result_of(int n, const fy_arg *x); /* the operands' promoted type */
 
 /* accessors.c */
-void *fy_first_element(const fy_tensor *x); /* its address; NULL: the storage is empty */
+int64_t fy_tensor_numel(const fy_tensor *x); /* fy_numel for the library's own code: x is alive */
+void *fy_first_element(const fy_tensor *x);  /* its address; NULL: the storage is empty */
 
 /* check.c: like fy_fail (error.h), and describes the call's n tensor arguments x, in their order. */
 void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,

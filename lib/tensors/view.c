@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "frame.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -63,7 +64,7 @@ bool fy_shape_infer(fy_site *at, fy_tensor *x, fy_shape *s)
 {
     char text[256];
     int unknown;
-    int64_t known, numel = fy_numel(x);
+    int64_t known, numel = fy_tensor_numel(x);
     if (s->ndim > FY_MAX_DIMS)
         return fy_fail_about(at, "shape", "merge some dimensions", 1, &x, "a shape has at most %d dimensions",
                              FY_MAX_DIMS);
@@ -90,7 +91,7 @@ bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
 {
     int64_t base = x->ndim ? x->strides[x->ndim - 1] : 1, run = 1, filled = 1;
     int to = s->ndim - 1;
-    if (fy_numel(x) == 0) {
+    if (fy_tensor_numel(x) == 0) {
         bool same = s->ndim == x->ndim && memcmp(s->dims, x->shape, (size_t)s->ndim * sizeof *s->dims) == 0;
         if (same) memcpy(strides, x->strides, sizeof x->strides);
         else fy_shape_rows(s, strides);
@@ -116,6 +117,7 @@ bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
 
 fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
 {
+    FY_CALL(at);
     char name[200];
     if (!fy_check(at, 0, x) || !fy_shape_infer(at, x, &s)) return NULL;
     fy_geometry g = fy_geometry_of(x);
@@ -129,6 +131,7 @@ fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
 
 fy_tensor *fy_detach_at(fy_site *at, fy_tensor *x)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x)) return NULL;
     fy_geometry g = fy_geometry_of(x);
     return fy_scope_track(fy_tensor_alias(at, x, &g, fy_name_for(at, NULL)));

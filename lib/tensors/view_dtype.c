@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "dtype.h"
+#include "frame.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -63,6 +64,7 @@ static bool join(const retyping *r, int64_t ratio, fy_geometry *g)
 
 fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype)
 {
+    FY_CALL(at);
     if (!fy_check(at, 0, x) || !fy_dtype_ok(at, dtype)) return NULL;
     retyping r = {at, x, dtype};
     fy_geometry g = fy_geometry_of(x);

@@ -6,6 +6,7 @@
 
 #include "dtype.h"
 #include "event.h"
+#include "frame.h"
 #include "lane.h"
 #include "offset.h"
 #include "out_of_memory.h"
@@ -133,16 +134,17 @@ void fy_contents_emit(const fy_contents *of, uint32_t work, int64_t shown, int64
 {
     bool kept = fy_lane_keep(true); /* late work of a card calls this with the card's lock held */
     if (!fy_log_is_on()) return (void)fy_lane_keep(kept);
+    FY_BELONGS(&of->belongs);
     reader c = reader_of(of, most);
     if (of->layout.numel < shown) shown = of->layout.numel;
     fy_ref first = elements(&c, shown);
     summary s = summarize(&c);
     bool none = s.seen == s.nan; /* all NaN, or empty: no minimum */
     bool spread = s.seen - s.nan - s.inf >= 2;
-    FY_EMIT(of->at, values, .tensor = of->tensor, .version = of->version, .work = work, .first = 0, .data = first,
-            .count = of->layout.numel, .seen = s.seen, .min = none ? NAN : s.min, .max = none ? NAN : s.max,
-            .mean = none ? NAN : s.total / (double)(s.seen - s.nan), .nan = s.nan, .inf = s.inf,
-            .range = spread ? fy_ref_bytes((double[]){s.from, s.to}, 2 * sizeof(double)) : 0,
+    FY_EMIT(of->belongs.at, values, .tensor = of->tensor, .version = of->version, .work = work, .first = 0,
+            .data = first, .count = of->layout.numel, .seen = s.seen, .min = none ? NAN : s.min,
+            .max = none ? NAN : s.max, .mean = none ? NAN : s.total / (double)(s.seen - s.nan), .nan = s.nan,
+            .inf = s.inf, .range = spread ? fy_ref_bytes((double[]){s.from, s.to}, 2 * sizeof(double)) : 0,
             .bins = spread ? histogram(&c, &s) : 0);
     fy_lane_keep(kept);
 }

@@ -78,7 +78,7 @@ static void record(fy_site *at, const fy_concern *about, const char *code, const
     snprintf(recorded, sizeof recorded, "%s%s%s", message, separator, given);
     snprintf(call, sizeof call, "%s(%s)", at ? at->call : "", at ? at->args : "");
     FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(recorded), .hint = fy_ref_str(hint),
-            .call = at ? fy_ref_str(call) : 0, .caused_by = about->cause,
+            .written = at ? fy_ref_str(call) : 0, .caused_by = about->cause,
             .operands = n ? fy_ref_bytes(about->operands, n * sizeof about->operands[0]) : 0);
 }
 

@@ -72,11 +72,12 @@ FY_SCHEMA(KIND, FIELD, END)
 #undef FIELD
 #undef END
 
-/* What the work took at least, in ns; end - start at most. They differ where its stream was idle: the time between its
+/* What the work took at most, and at least, in ns. They differ where its stream was idle: the time between its
  * two marks then has its launch in it. 0: nothing is known. */
+static inline int64_t fy_took_at_most(const fy_ev_complete *c) { return (int64_t)((uint64_t)c->end - (uint64_t)c->start); }
 static inline int64_t fy_took_at_least(const fy_ev_complete *c)
 {
-    int64_t most = (int64_t)((uint64_t)c->end - (uint64_t)c->start);
+    int64_t most = fy_took_at_most(c);
     if (c->launch == FY_ABSENT) return most;
     if (c->marks == FY_ABSENT) return 0;
     uint64_t less = (uint64_t)c->launch + (uint64_t)c->marks;

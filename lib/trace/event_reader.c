@@ -38,21 +38,19 @@ static bool record_is_valid(const fy_log *log, unsigned kind, const void *record
     return true;
 }
 
-static bool is_text(const fy_log *log, fy_ref ref)
+bool fy_event_set_call(fy_event *e, fy_ref ref)
 {
-    size_t size;
-    return !ref || fy_log_bytes(log, ref, &size);
-}
-
-static bool read_place(const fy_log *log, fy_ref site, fy_event *e)
-{
-    fy_site_entry entry;
-    if (!site) return true;
-    if (!fy_log_site(log, site, &entry)) return false;
-    e->file = entry.file;
-    e->line = entry.line;
-    e->fn = entry.fn;
-    return is_text(log, entry.file) && is_text(log, entry.fn);
+    fy_call_entry call, of;
+    fy_site_entry site, other;
+    if (!ref) return true;
+    if (!fy_log_placed_call(e->log, ref, &call, &site)) return false;
+    bool runs_node = e->kind == FY_KIND_graph && e->is.graph.what == FY_WORD_run && call.of > 0;
+    if (runs_node && fy_log_placed_call(e->log, (fy_ref)call.of, &of, &other)) site = other;
+    e->call = ref;
+    e->file = site.file;
+    e->line = site.line;
+    e->fn = site.fn;
+    return true;
 }
 
 /* ---- reading ---- */
@@ -63,8 +61,8 @@ static void read_slot(const fy_log *log, uint64_t seq, fy_event *e)
     const fy_slot *slot = fy_log_slot(log, seq, &kind);
     if (slot && kind < FY_KIND_COUNT) {
         *e = (fy_event){.seq = seq, .t = slot->t, .kind = (uint8_t)kind, .th = slot->th, .log = log};
-        if (read_place(log, slot->site, e) && fy_log_record(log, seq, kind, &e->is) &&
-            record_is_valid(log, kind, &e->is))
+        if (fy_log_record(log, seq, kind, &e->is) && record_is_valid(log, kind, &e->is) &&
+            fy_event_set_call(e, slot->call))
             return;
     }
     lose(e, seq, log);

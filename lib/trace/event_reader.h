@@ -11,7 +11,8 @@ typedef struct fy_event {
     int64_t t;
     uint8_t kind; /* FY_KIND_copy ...; lost: invalid events, too */
     uint16_t th;
-    uint32_t line;     /* 0: none */
+    fy_ref call;       /* the call that it belongs to, an fy_call_entry (log_format.h); 0: none */
+    uint32_t line;     /* of that call, or of the one whose gradient a node computes; 0: none */
     fy_ref file, fn;   /* likewise */
     const fy_log *log; /* where its references lead */
     union {            /* the kind's record: is.copy.bytes */
@@ -31,6 +32,10 @@ typedef struct fy_bytes {
     const char *data;
     size_t size;
 } fy_bytes;
+
+/* Sets call, line, file and fn of an event whose kind and record are there, by a call in its log; false, and they are
+ * left out, if it is invalid. */
+bool fy_event_set_call(fy_event *e, fy_ref call);
 
 /* The next event of a log, in order; advances *cursor. False: there is none now (fy_log_drained: nor ever). An event
  * that a truncated file no longer contains, or an invalid one, reads as `lost`. */

@@ -174,14 +174,81 @@ static bool text_field(const fy_log *log, fy_text *out, const char *name, fy_ref
     return arena_field(log, out, &(fy_field){.name = name, .type = FY_TYPE_STR}, ref);
 }
 
-static bool call_site(const fy_log *log, fy_text *out, fy_ref site)
+static bool place(const fy_log *log, fy_text *out, const fy_site_entry *site)
 {
-    fy_site_entry entry;
-    if (!site) return true;
-    if (!fy_log_site(log, site, &entry)) return false;
-    if (!text_field(log, out, "file", entry.file)) return false;
-    number(out, "line", entry.line);
-    return text_field(log, out, "fn", entry.fn);
+    if (!text_field(log, out, "file", site->file)) return false;
+    number(out, "line", site->line);
+    return text_field(log, out, "fn", site->fn);
+}
+
+static void numbered(fy_text *out, const char *name, int64_t value)
+{
+    if (value != FY_ABSENT) number(out, name, value);
+}
+
+/* The call whose gradient a node computes. */
+static void differentiated(const fy_log *log, fy_text *out, int64_t ref)
+{
+    fy_call_entry of;
+    if (ref > 0 && ref <= UINT32_MAX && fy_log_call(log, (fy_ref)ref, &of)) number(out, "of", of.id);
+}
+
+static void region(const fy_log *log, fy_text *out, const fy_call_entry *c)
+{
+    if (!c->region) return;
+    quoted(out, "region", fy_word_name(c->region));
+    if (c->region == FY_WORD_loop) numbered(out, "turns", c->of);
+    if (c->region == FY_WORD_turn) numbered(out, "turn", c->number);
+    if (c->region == FY_WORD_batch) numbered(out, "batch", c->number);
+    if (c->region == FY_WORD_item) numbered(out, "item", c->number);
+    if (c->region == FY_WORD_gradient) numbered(out, "node", c->number), differentiated(log, out, c->of);
+}
+
+/* A call is told by the first event that belongs to it. What its parent has too is left out: its site's place, and, but
+ * for a call of the program, which has another site, the text of that. */
+static bool tell_call(const fy_log *log, fy_text *out, fy_ref ref, unsigned th)
+{
+    fy_call_entry c, parent;
+    fy_site_entry site;
+    if (!fy_log_placed_call(log, ref, &c, &site)) return false;
+    bool inside = c.parent && fy_log_call(log, c.parent, &parent), same = inside && parent.site == c.site;
+    fy_text_str(out, out->data[out->size - 1] == '[' ? "{" : ",{");
+    number(out, "id", c.id);
+    if (inside) number(out, "in", parent.id);
+    if (c.th != th) number(out, "th", c.th);
+    region(log, out, &c);
+    if (!text_field(log, out, "name", c.name || same ? c.name : site.call)) return false;
+    if (!same && !(text_field(log, out, "args", site.args) && place(log, out, &site))) return false;
+    fy_text_add(out, "}", 1);
+    return true;
+}
+
+/* A damaged one is left out. */
+static void tell_calls(const fy_log *log, fy_text *out, const fy_slot *slot)
+{
+    fy_ref calls[FY_TOLD_MAX], ref = slot->call;
+    unsigned n = 0, told = fy_slot_told(slot);
+    fy_call_entry c;
+    for (; n < told && ref && fy_log_call(log, ref, &c); ref = c.parent) calls[n++] = ref;
+    if (!n) return;
+    key(out, "calls");
+    fy_text_add(out, "[", 1);
+    while (n-- > 0) {
+        size_t complete = out->size;
+        if (!tell_call(log, out, calls[n], slot->th)) out->size = complete;
+    }
+    fy_text_add(out, "]", 1);
+}
+
+static bool call(const fy_log *log, fy_text *out, const fy_slot *slot)
+{
+    fy_call_entry c;
+    fy_site_entry site;
+    if (!slot->call) return true;
+    if (!fy_log_placed_call(log, slot->call, &c, &site)) return false;
+    tell_calls(log, out, slot);
+    number(out, "call", c.id);
+    return true;
 }
 
 void fy_format_lost(uint64_t seq, fy_text *out)
@@ -197,7 +264,7 @@ void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t ki
     if (ok) {
         unsigned char record[FY_RECORD_MAX];
         begin_event(out, seq, slot->t, fy_kind_name(kind), slot->th);
-        ok = call_site(log, out, slot->site) && fy_log_record(log, seq, kind, record);
+        ok = call(log, out, slot) && fy_log_record(log, seq, kind, record);
         for (const fy_field *f = fy_kind_fields(kind); ok && f->name; f++) ok = print(log, out, f, record + f->offset);
     }
     if (ok) {

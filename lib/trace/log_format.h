@@ -36,6 +36,9 @@ enum {
     FY_VERDICT_SLOTS = 1024,
     FY_VERDICT_ARENA = 4 * FY_LOG_ALIGN,
     FY_LOG_MIN = 16,          /* the smallest limit */
+    FY_KIND_BITS = 7,         /* of a slot's kind; seven more count the calls that the event tells */
+    FY_KIND_MASK = (1 << FY_KIND_BITS) - 1,
+    FY_TOLD_MAX = 127,
     FY_LAP = 1 << 14,         /* in a slot's kind: its lap through the ring is an odd one */
     FY_PAIRED = 1 << 15,      /* likewise: it holds one half of an fy_host_op_record */
 };
@@ -46,7 +49,7 @@ enum {
 typedef struct fy_slot {
     _Atomic uint16_t kind; /* published last */
     uint16_t th;
-    fy_ref site;           /* an fy_site_entry in the arena, or 0 */
+    fy_ref call;           /* an fy_call_entry in the arena, or 0 */
     int64_t t;
     unsigned char record[FY_PAYLOAD_BYTES];
 } fy_slot;
@@ -58,7 +61,7 @@ static inline uint16_t fy_lap_of(uint64_t chunk, uint64_t seq)
 }
 static inline uint16_t fy_kind_in_slot(uint64_t chunk, uint64_t seq, uint16_t stored)
 {
-    return (stored & FY_LAP) == fy_lap_of(chunk, seq) ? stored & (uint16_t)~(FY_LAP | FY_PAIRED) : FY_KIND_unpublished;
+    return (stored & FY_LAP) == fy_lap_of(chunk, seq) ? stored & FY_KIND_MASK : FY_KIND_unpublished;
 }
 _Static_assert(sizeof(fy_host_op_record) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_host_op_record, in) >= FY_PAYLOAD_BYTES,
                "an fy_host_op_record fills two slots, its uses in the second");
@@ -73,11 +76,25 @@ typedef struct fy_entry {
 static inline fy_entry fy_entry_of(uint32_t size, fy_ref ref) { return (fy_entry){size, size ^ ref ^ FY_ENTRY_MARK}; }
 static inline bool fy_entry_is_at(fy_entry e, fy_ref ref) { return e.mark == (e.size ^ ref ^ FY_ENTRY_MARK); }
 
+_Static_assert(FY_KIND_COUNT <= 1 << FY_KIND_BITS, "a kind has so many bits");
+
 /* A call site in the arena. */
 typedef struct fy_site_entry {
     fy_ref file, fn;
     uint32_t line;
+    fy_ref call, args; /* as the program wrote them */
 } fy_site_entry;
+
+/* A call, or a region, in the arena (frame.h). The entry of one that has neither number ends before them. */
+typedef struct fy_call_entry {
+    uint32_t id;   /* from 1, in the order of their records */
+    fy_ref site;
+    fy_ref parent; /* the call or region that it is in: an older entry; 0: none */
+    fy_ref name;   /* of a function of the library, or of a region; 0: what the program wrote */
+    uint16_t th;
+    uint8_t region; /* an fy_word; none: a call */
+    int64_t number, of; /* of a region; FY_ABSENT: none. gradient: the node, and the differentiated call (fy_ref) */
+} fy_call_entry;
 
 typedef struct fy_head {
     char magic[8];          /* "FERRYLOG" */
@@ -92,6 +109,7 @@ typedef struct fy_head {
     _Alignas(64) _Atomic uint64_t arena; /* bytes claimed; starts at 8, so that no entry has ref 0 */
     _Alignas(64) _Atomic uint64_t full;  /* seq of log_full plus 1: later slots are invalid */
     _Atomic uint32_t ended;              /* the writer has finished */
+    _Atomic uint32_t calls;              /* recorded */
     _Atomic uint64_t written[2];         /* bytes of slots, and of the arena, that are in their chunks */
 } fy_head;
 
@@ -154,8 +172,12 @@ const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size);
 /* A slot, published or not; false if it is nowhere. */
 bool fy_log_copy_slot(const fy_log *log, uint64_t seq, fy_slot *to);
 
-/* log_reader.c: a call site; false, and zeros, if ref is invalid. */
+/* log_reader.c: a call site, a call; false, and zeros, if ref is invalid. */
 bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site);
+bool fy_log_call(const fy_log *log, fy_ref ref, fy_call_entry *call);
+/* Likewise with its site, if it has one; false also if the place of that is invalid: such an event reads as `lost`. */
+bool fy_log_placed_call(const fy_log *log, fy_ref ref, fy_call_entry *call, fy_site_entry *site);
+unsigned fy_slot_told(const fy_slot *slot); /* how many calls the event tells: its own, and its parents */
 /* Copies the kind's fy_ev_ record; false if it is invalid. */
 bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record);
 /* Is a claimed slot published, may it still be, or is it lost? */
@@ -189,6 +211,8 @@ uint64_t fy_log_lost(void);           /* events that this process's log had no r
 void fy_entry_put(uint64_t from, const void *p, size_t bytes); /* fills a claim of the arena; p NULL: with nothing */
 void fy_log_forked(void);             /* in a child: drops the parent's log */
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /* fills a claimed slot */
+uint32_t fy_log_new_call(void);       /* an id for the next call that is recorded */
+uint16_t fy_log_thread_number(void);  /* of this thread, in the current log */
 
 /* trace_file.c: the file of FERRY_TRACE. */
 /* Creates a log of that name, or run.2.jsonl, run.3.jsonl ... while other programs write there. -1 with a message. */

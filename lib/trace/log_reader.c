@@ -70,6 +70,38 @@ bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site)
     return true;
 }
 
+/* A parent is older, so that the way up ends in a damaged log, too. */
+bool fy_log_call(const fy_log *log, fy_ref ref, fy_call_entry *call)
+{
+    size_t size;
+    const void *bytes = fy_log_bytes(log, ref, &size);
+    *call = (fy_call_entry){.number = FY_ABSENT, .of = FY_ABSENT};
+    if (!bytes || (size != sizeof *call && size != offsetof(fy_call_entry, number))) return false;
+    memcpy(call, bytes, size);
+    if (call->id && call->parent < ref && call->region < FY_WORD_COUNT) return true;
+    *call = (fy_call_entry){.number = FY_ABSENT, .of = FY_ABSENT};
+    return false;
+}
+
+static bool is_text(const fy_log *log, fy_ref ref)
+{
+    size_t size;
+    return !ref || fy_log_bytes(log, ref, &size);
+}
+
+bool fy_log_placed_call(const fy_log *log, fy_ref ref, fy_call_entry *call, fy_site_entry *site)
+{
+    *site = (fy_site_entry){0};
+    if (!fy_log_call(log, ref, call)) return false;
+    if (!call->site) return true;
+    return fy_log_site(log, call->site, site) && is_text(log, site->file) && is_text(log, site->fn);
+}
+
+unsigned fy_slot_told(const fy_slot *slot)
+{
+    return atomic_load_explicit(&slot->kind, memory_order_relaxed) >> FY_KIND_BITS & FY_TOLD_MAX;
+}
+
 /* The op or complete record of an fy_host_op_record; first: seq of the op. */
 static bool host_op_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
 {

@@ -189,7 +189,7 @@ static void give_up(fy_part part)
         fy_slot *slot = slot_at(from);
         uint16_t lap = fy_lap_of(log_->chunk, from / sizeof(fy_slot)), stale = atomic_load(&slot->kind);
         if (kind_at(from) != FY_KIND_unpublished) continue;
-        slot->th = 0, slot->site = 0, slot->t = 0;
+        slot->th = 0, slot->call = 0, slot->t = 0;
         atomic_compare_exchange_strong(&slot->kind, &stale, (uint16_t)(FY_KIND_lost | lap));
     }
 }

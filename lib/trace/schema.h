@@ -20,6 +20,8 @@
 #ifndef FERRY_SCHEMA_H
 #define FERRY_SCHEMA_H
 
+#define FY_SCHEMA_VERSION 2 /* major version of the names of events and fields, as JSON lines have them */
+
 /* Values of ENUM fields. */
 #define FY_WORDS(W) \
     W(none) W(model) W(measured) \
@@ -34,11 +36,12 @@
     W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool) \
     W(size) \
     W(make) W(run) W(release) W(begin) W(end) \
-    W(ready) W(taken)
+    W(ready) W(taken) \
+    W(loop) W(turn) W(no_grad) W(autocast) W(gradient) W(module) W(batch)
 
 #define FY_SCHEMA(KIND, FIELD, END) \
     KIND(session, "the first event: the program and its devices") \
-        FIELD(session, INT, schema, "major version of these names: 1") \
+        FIELD(session, INT, schema, "major version of these names: 2") \
         FIELD(session, STR, ferry, "version of the library") \
         FIELD(session, STR, program, "base name of the executable") \
         FIELD(session, JSON, args, "the program's own arguments") \
@@ -186,7 +189,7 @@
     END(record_stream) \
     KIND(graph, "a node of the autograd graph: recorded, run by a backward pass, or its saved tensors released") \
         FIELD(graph, ID, node, "its id, never reused") \
-        FIELD(graph, ENUM, what, "make, run (its ops follow; the call site is the recorded call's) or release") \
+        FIELD(graph, ENUM, what, "make, run (its ops follow; its region says which call it differentiates) or release") \
         FIELD(graph, STR, op, "the op or view that it differentiates; leaf: gradients add up in it") \
         FIELD(graph, ID, tensor, "the result") \
         FIELD(graph, IDS, saves, "handles of its own that it keeps for the gradient") \
@@ -307,7 +310,7 @@
         FIELD(error, STR, code, "device_mismatch, shape, device, oom, use_after_free, device_pointer ...") \
         FIELD(error, STR, message, "what, with real values") \
         FIELD(error, STR, hint, "how to fix it") \
-        FIELD(error, STR, call, "the call as written") \
+        FIELD(error, STR, written, "the call as the program has it") \
         FIELD(error, IDS, operands, "the tensors that it is about, in the order of the arguments") \
         FIELD(error, SEQ, caused_by, "the earlier event whose work failed") \
     END(error) \

@@ -30,6 +30,8 @@ fy_ref fy_site_record(fy_site *at)
     fy_site_entry entry = {.line = (uint32_t)at->line};
     entry.file = fy_ref_str(at->file ? fy_site_file(at->file) : "?");
     entry.fn = fy_ref_str(at->fn);
+    entry.call = fy_ref_str(at->call);
+    entry.args = fy_ref_str(at->args);
     fy_ref ref = fy_ref_bytes(&entry, sizeof entry);
     if (ref) __atomic_store_n(&at->interned, generation << 32 | ref, __ATOMIC_RELEASE);
     return ref;

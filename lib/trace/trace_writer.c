@@ -9,11 +9,11 @@
 
 #include "clock.h"
 #include "event.h"
+#include "frame.h"
 #include "lane.h"
 #include "log.h"
 #include "log_format.h"
 #include "session_hooks.h"
-#include "site.h"
 
 _Atomic uint32_t fy_log_generation;
 
@@ -63,23 +63,35 @@ bool fy_log_is_on(void)
     return recording() != NULL;
 }
 
-/* Fills a slot except its time and kind. False: it took too long to come here, and the slot may be another event's now.
- * Thread 0 is the main thread; the others are numbered by their first event. The 16-bit number saturates: all threads
+/* Thread 0 is the main thread; the others are numbered by their first event. The 16-bit number saturates: all threads
  * from the 65,535th on share the last one. */
-static bool write_slot(uint64_t seq, fy_ref site, const void *record, size_t bytes)
+uint16_t fy_log_thread_number(void)
 {
-    fy_slot *slot = &slots[seq & slot_mask];
-    bool late = __builtin_expect(atomic_load_explicit(&fy_ring_gave_up, memory_order_relaxed), 0) &&
-                fy_ring_is_past(FY_SLOTS, seq * sizeof *slot);
-    if (late) return false;
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
     if (self.generation != generation) {
         self.generation = generation;
         uint32_t number = getpid() == gettid() ? 0 : atomic_fetch_add(&threads, 1) + 1;
         self.number = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
     }
-    slot->th = self.number;
-    slot->site = site;
+    return self.number;
+}
+
+uint32_t fy_log_new_call(void)
+{
+    fy_head *h = recording();
+    return h ? atomic_fetch_add_explicit(&h->calls, 1, memory_order_relaxed) + 1 : 0;
+}
+
+/* Fills a slot except its time and kind. False: it took too long to come here, and the slot may be another event's now.
+ */
+static bool write_slot(uint64_t seq, fy_ref call, const void *record, size_t bytes)
+{
+    fy_slot *slot = &slots[seq & slot_mask];
+    bool late = __builtin_expect(atomic_load_explicit(&fy_ring_gave_up, memory_order_relaxed), 0) &&
+                fy_ring_is_past(FY_SLOTS, seq * sizeof *slot);
+    if (late) return false;
+    slot->th = fy_log_thread_number();
+    slot->call = call;
     memcpy(slot->record, record, bytes < FY_PAYLOAD_BYTES ? bytes : FY_PAYLOAD_BYTES);
     return true;
 }
@@ -100,11 +112,12 @@ static uint64_t lose_event(void)
 
 uint64_t fy_log_lost(void) { return atomic_load(&lost); }
 
-static void fill(uint64_t seq, fy_ref site, fy_kind kind, const void *record, size_t bytes)
+/* kind: with how many calls are told. */
+static void fill(uint64_t seq, fy_ref call, unsigned kind, const void *record, size_t bytes)
 {
     fy_slot *slot = &slots[seq & slot_mask];
     uint16_t stored = (uint16_t)(kind | fy_lap_of(chunk, seq));
-    if (!write_slot(seq, site, record, bytes)) {
+    if (!write_slot(seq, call, record, bytes)) {
         lose_event();
         return;
     }
@@ -127,7 +140,8 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
     FY_LANE_TURN();
     fy_head *h = recording();
     if (!h) return 0;
-    fy_ref site = fy_site_ref(at), whole;
+    unsigned told;
+    fy_ref call = fy_call_of_event(at, &told), whole;
     if (record_sizes[kind] > FY_PAYLOAD_BYTES) {
         if (!(whole = fy_ref_bytes(record, bytes))) return lose_event();
         record = &whole;
@@ -135,7 +149,7 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
     }
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 1, memory_order_acq_rel);
     if (!has_slot(seq)) return lose_event();
-    fill(seq, site, kind, record, bytes);
+    fill(seq, call, kind | told << FY_KIND_BITS, record, bytes);
     return seq;
 }
 
@@ -146,7 +160,8 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
     FY_LANE_TURN();
     fy_head *h = recording();
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) >= FY_REF_PAIRED / 4) return false;
-    fy_ref site = fy_site_ref(at);
+    unsigned told;
+    fy_ref call = fy_call_of_event(at, &told);
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
     if (!has_slot(seq + 1)) {
         lose_event();
@@ -156,9 +171,9 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
     }
     const char *half = (const char *)o + FY_PAYLOAD_BYTES;
     fy_slot *op = &slots[seq & slot_mask], *complete = &slots[(seq + 1) & slot_mask];
-    uint16_t first = FY_KIND_op | FY_PAIRED | fy_lap_of(chunk, seq);
+    uint16_t first = (uint16_t)(FY_KIND_op | told << FY_KIND_BITS | FY_PAIRED | fy_lap_of(chunk, seq));
     uint16_t second = FY_KIND_complete | FY_PAIRED | fy_lap_of(chunk, seq + 1);
-    if (!write_slot(seq, site, o, FY_PAYLOAD_BYTES) || !write_slot(seq + 1, site, half, FY_PAYLOAD_BYTES))
+    if (!write_slot(seq, call, o, FY_PAYLOAD_BYTES) || !write_slot(seq + 1, call, half, FY_PAYLOAD_BYTES))
         return lose_event(), lose_event(), true;
     op->t = complete->t = fy_clock_now();
     atomic_store_explicit(&complete->kind, second, memory_order_release);

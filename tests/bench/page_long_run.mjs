@@ -18,13 +18,19 @@ function* events() {
   let seq = 0;
   let t = 0;
   let line = 1;
-  const event = (kind, fields) => JSON.stringify({ seq: seq++, t, kind, th: 0, file: 'p.c', line, fn: 'main', ...fields });
-  yield event('session', { schema: 1, ferry: '0.1.0', program: 'long', args: [], clock: 'model', seed: 0, devices });
+  let [call, untold] = [0, false];
+  const event = (kind, fields) => {
+    const calls = untold ? [{ id: call, name: 'fy_add', args: 'x, y', file: 'p.c', line, fn: 'main' }] : undefined;
+    untold = false;
+    return JSON.stringify({ seq: seq++, t, kind, th: 0, calls, ...(call && { call }), ...fields });
+  };
+  yield event('session', { schema: 2, ferry: '0.1.0', program: 'long', args: [], clock: 'model', seed: 0, devices });
   for (let id = 1; seq < EVENTS - 8; id++) {
     const device = id % 3 ? (id % 2 ? 'cpu' : 'cuda:0') : 'cuda:0';
     const addr = `0x${(0x1000 + 512 * (id % (2 * LIVE))).toString(16)}`;
     t += 100;
-    line = 1 + (id % 50); // of one call
+    line = 1 + (id % 50);
+    [call, untold] = [id, true];
     yield event('alloc', { storage: id, device, mem: 'device', addr, asked: 400, bytes: 512, tenant: 0 });
     yield event('tensor', { tensor: id, name: 'x', storage: id, shape: [10, 10], strides: [10, 1], offset: 0, dtype: 'float32', device });
     t += 500;

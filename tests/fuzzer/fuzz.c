@@ -204,7 +204,7 @@ static bool run_program(program *p, bool is_made, bool verbose)
     all_succeeded = true;
     if (setjmp(check_failed)) return false;
     begin_program(p);
-    if (p->scoped) scope = fy_scope_begin(&sites[0]);
+    if (p->scoped) scope = fy_scope_of_program(&sites[0]);
     for (int i = 0; i < (is_made ? p->n : p->planned); i++) {
         if (!is_made) choose_step(p);
         if (!is_made) p->n = i + 1;

@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { compared, copyCounts } from '../../www/lessons/arrows.js';
 import { bench, check, done } from './browser.mjs';
 import { serve } from './dev.mjs';
-import { golden, root } from './logs.mjs';
+import { golden, root, placed } from './logs.mjs';
 
 const LESSON = '02-to-returns';
 const ROWS = ['there = fy_to(here, "cuda")', 'again = fy_to(there, "cuda")', 'total = fy_sum(again)', 'back = fy_cpu(total)'];
-const log = (id) => readFileSync(golden(`demo-${id}`), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+const log = (id) => placed(readFileSync(golden(`demo-${id}`), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)));
 const sourcesOf = (events) => new Map(events.filter((e) => e.kind === 'source').map((e) => [e.path, e.text]));
 const truth = (id = LESSON, rows = ROWS) => copyCounts(rows, sourcesOf(log(id)), log(id));
 

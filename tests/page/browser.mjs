@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { tensorStyle } from '../../www/stage/colours.js';
 import { bandWidth } from '../../www/stage/draw.js';
-import { root } from './logs.mjs';
+import { root, placed } from './logs.mjs';
 
 export const FERRY = resolve(root, process.env.FERRY_BIN ?? `${process.env.B ?? 'build'}/ferry`);
 // The shell first: Chromium without windows opens a page in a third of the time.
@@ -93,7 +93,7 @@ export function trace(lesson, env = {}) {
   const path = join(folder, `${lesson}.jsonl`);
   execFileSync(join(dirname(FERRY), 'lessons', lesson), ['--trace', path], { stdio: 'ignore', timeout: 60000, env: { ...process.env, ...env } });
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
-  return { path, lines, events: lines.map((line) => JSON.parse(line)), remove: () => rmSync(folder, { recursive: true }) };
+  return { path, lines, events: placed(lines.map((line) => JSON.parse(line))), remove: () => rmSync(folder, { recursive: true }) };
 }
 
 /** Start `ferry ...args` and read its address: {url, my, output(), stop(), ...}, as serving() tells. */

@@ -10,6 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
+import { placed } from './logs.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -79,7 +80,7 @@ export async function serve({ mode = 'view', port = 0, why, runs = [], www = joi
   // Of a lesson's questions, those that count events; as the real server does after a run of the example.
   function answers(lesson) {
     const run = runs.find(({ what, lesson: id }) => what === 'demo' && id === lesson.id);
-    const events = (run?.lines ?? []).map((line) => JSON.parse(line));
+    const events = placed((run?.lines ?? []).map((line) => JSON.parse(line)));
     return run ? (lesson.predict ?? []).map(({ fact }) => {
       const [what, kind, ...conditions] = fact.split(' ');
       const holds = (e) => conditions.every((one) => {

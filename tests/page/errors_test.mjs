@@ -146,7 +146,7 @@ test('only errors, races and verdicts of stopped runs have mistakes', () => {
       assert.equal(has, is, `${name} ${step.from}`);
     }
   }
-  const odd = [{}, { code: 'device_mismatch' }, { code: 'shape', message: 5, call: [] }, { code: 'use_after_free', operands: [7, 'x', null] }, { code: 'shape', operands: 4 },
+  const odd = [{}, { code: 'device_mismatch' }, { code: 'shape', message: 5, written: [] }, { code: 'use_after_free', operands: [7, 'x', null] }, { code: 'shape', operands: 4 },
     { code: 'toString' }, { code: 'device_pointer', message: "'q', which lives on cuda:9" }, { code: 'crash' }, { code: 'oom' }];
   for (const fields of odd) {
     const one = open([{ kind: 'error', ...fields }]);

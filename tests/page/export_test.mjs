@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { FERRY } from './browser.mjs';
-import { golden } from './logs.mjs';
+import { golden, told } from './logs.mjs';
 
 const skip = existsSync(FERRY) ? false : `${FERRY} is not built`;
 const check = (name, run) => test(name, { skip }, run);
@@ -30,12 +30,12 @@ const HOSTILE = '</script><script>window.hacked = 1</script><!--<img src=x onerr
 /** A log whose texts try to end the element that they are in. */
 function hostile(name) {
   const events = [
-    { seq: 0, t: 0, kind: 'session', th: 0, schema: 1, ferry: '0', program: HOSTILE, args: [], clock: 'model', seed: 0, devices: [{ name: 'cpu', kind: 'cpu' }] },
+    { seq: 0, t: 0, kind: 'session', th: 0, schema: 2, ferry: '0', program: HOSTILE, args: [], clock: 'model', seed: 0, devices: [{ name: 'cpu', kind: 'cpu' }] },
     { seq: 1, t: 0, kind: 'source', th: 0, path: 'a.c', hash: '', text: `int main;\n/* ${HOSTILE} */` },
     { seq: 2, t: 1, kind: 'mark', th: 0, file: 'a.c', line: 1, fn: 'main', text: HOSTILE },
     { seq: 3, t: 2, kind: 'end', th: 0, status: 0, live: [] },
   ];
-  writeFileSync(join(folder, name), events.map((e) => `${JSON.stringify(e)}\n`).join(''));
+  writeFileSync(join(folder, name), told(events).map((e) => `${JSON.stringify(e)}\n`).join(''));
   return name;
 }
 

@@ -10,7 +10,7 @@ import { actions, waitIn } from '../../www/model/step_actions.js';
 import { progress, transfer } from '../../www/model/transfer.js';
 import * as units from '../../www/model/units.js';
 import { stepSentence } from '../../www/model/words.js';
-import { logs, random, spoilt } from './logs.mjs';
+import { logs, random, spoilt, placed } from './logs.mjs';
 
 const open = (events) => {
   const one = run({ run: 1 });
@@ -492,7 +492,7 @@ test('a short copy has half of its step', () => {
 
 // ---- lines --------------------------------------------------------------------------------------
 
-const sceneOf = (name) => readFileSync(new URL(`./scenes/${name}.jsonl`, import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+const sceneOf = (name) => placed(readFileSync(new URL(`./scenes/${name}.jsonl`, import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)));
 
 test('every line of a program of views has its step', () => {
   const events = sceneOf('views');

@@ -1,6 +1,7 @@
 // logs.mjs: what the page's tests share: the golden logs, the schema's kinds, a seeded generator.
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { callRecord } from '../../www/model/call_record.js';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const golden = (name) => `${root}tests/golden/${name}.jsonl`;
@@ -18,13 +19,23 @@ function renumbered(events) {
   });
 }
 
+/** The events, with the places of their calls, as a run of the page has them. */
+export function placed(events) {
+  const called = callRecord();
+  for (const e of events) called.place(e);
+  return events;
+}
+
+/** The events as a log has them: each of those that have a place gets a call of its own there. */
+export const told = (events) => events.map(({ file, line, fn, ...e }, i) => (line > 0 ? { ...e, calls: [{ id: i + 1, file, line, fn }], call: i + 1 } : e));
+
 const SHORT = 400; // events: only the long run reads the few longer ones
 
 /** name -> events, for every log in tests/golden. */
 export function logs() {
   read ??= new Map(readdirSync(`${root}tests/golden`).filter((f) => f.endsWith('.jsonl')).sort().map((file) => {
     const text = readFileSync(`${root}tests/golden/${file}`, 'utf8');
-    return [file.replace('.jsonl', ''), renumbered(text.split('\n').filter(Boolean).map((line) => JSON.parse(line)))];
+    return [file.replace('.jsonl', ''), placed(renumbered(text.split('\n').filter(Boolean).map((line) => JSON.parse(line))))];
   }).filter(([, events]) => process.env.LONG || events.length < SHORT));
   return read;
 }

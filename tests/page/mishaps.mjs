@@ -21,7 +21,7 @@ export function tensor(id, name, line, shape, { device = 'cpu', addr = 0x5000 + 
 }
 
 /** An error at a line of main, about these tensors. */
-export const error = (code, message, call, operands) => ({ kind: 'error', t: 900, file: 'a.c', line: 6, fn: 'main', code, message, hint: 'mend it', call, operands });
+export const error = (code, message, call, operands) => ({ kind: 'error', t: 900, file: 'a.c', line: 6, fn: 'main', code, message, hint: 'mend it', written: call, operands });
 export const crash = (code, message) => ({ kind: 'error', t: 900, code, message });
 export const stopped = { kind: 'end', t: 900, status: 1, live: [] };
 
@@ -56,7 +56,7 @@ export const race = log(tensor(1, 'x', 3, [4, 8]), { kind: 'host_write', t: 500,
 /** The lines of a run of so many tensors of 4 KiB in RAM, made at lines 7 and 8 by turns, each right after the other. */
 export function crowded(count) {
   const at = { t: 0, th: 0, file: 'a.c', fn: 'main' };
-  const events = [{ kind: 'session', ...at, schema: 1, program: 'a', clock: 'model', devices: [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34 }] }];
+  const events = [{ kind: 'session', ...at, schema: 2, program: 'a', clock: 'model', devices: [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34 }] }];
   for (let i = 0; i < count; i++) {
     events.push({ kind: 'alloc', ...at, line: 7 + (i % 2), storage: i + 1, device: 'cpu', mem: 'pageable', addr: `0x${(0x100000 + i * 4096).toString(16)}`, asked: 4096, bytes: 4096 },
       { kind: 'tensor', ...at, line: 7 + (i % 2), tensor: i + 1, storage: i + 1, name: `weight[${i}]`, shape: [1024], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' });

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { FERRY } from './browser.mjs';
-import { golden, root } from './logs.mjs';
+import { golden, root, placed } from './logs.mjs';
 import { readFileSync } from 'node:fs';
 
 const skip = existsSync(FERRY) ? false : `${FERRY} is not built`;
@@ -14,7 +14,7 @@ const check = (name, run) => test(name, { skip }, run);
 const GOLDEN = ['overlap', 'handmade-demo', 'handmade-killed'].map(golden).filter(existsSync);
 const SCENES = readdirSync(`${root}tests/page/scenes`).filter((f) => f.endsWith('.jsonl')).map((f) => `${root}tests/page/scenes/${f}`);
 
-const eventsOf = (path) => readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+const eventsOf = (path) => placed(readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)));
 const traceOf = (path) => JSON.parse(execFileSync(FERRY, ['export', path, '--perfetto', '-o', '-'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28 }));
 
 const known = new Map();

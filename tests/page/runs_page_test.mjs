@@ -81,7 +81,7 @@ check('an exported page lists its findings and tries none', async () => {
 
 check('an exported page runs no script of its log', async () => {
   const log = join(folder, 'bad<script>.jsonl');
-  const lines = stage.demo.events.map((e) => JSON.stringify(e.kind === 'source' ? { ...e, text: `${HOSTILE}\n${e.text}` } : e.kind === 'session' ? { ...e, program: HOSTILE } : e));
+  const lines = stage.demo.lines.map((line) => JSON.parse(line)).map((e) => JSON.stringify(e.kind === 'source' ? { ...e, text: `${HOSTILE}\n${e.text}` } : e.kind === 'session' ? { ...e, program: HOSTILE } : e));
   writeFileSync(log, `${lines.join('\n')}\n`);
   const { page, asked } = await offline(pathToFileURL(exported(log)).href);
   await page.waitForFunction((n) => window.ferry?.events.length === n, lines.length);

@@ -100,7 +100,7 @@ test('a bad file is refused by name, line and fix', async () => {
   await bad('hello\n', /^b\.jsonl, line 1: this is not JSON\. Open a file that FERRY_TRACE wrote/);
   await bad('[1]\n', /line 1: this is not a Ferry log/);
   await bad(`${lines[1]}\n`, /line 1: the first event of a log must be a session event\. Open the complete file/);
-  await bad(lines[0].replace('"schema":1', '"schema":9'), /the schema is version 9, this page reads version 1/);
+  await bad(lines[0].replace('"schema":2', '"schema":9'), /the schema is version 9, this page reads version 2/);
   await bad([...lines.slice(0, 5), ...lines.slice(6)].join('\n'), /line 6: seq is 6 and should be 5\. Lines are missing/);
   await bad([...lines.slice(0, 5), '{"seq":5,', ...lines.slice(6)].join('\n'), /line 6: this is not JSON\. The file was edited or damaged/);
   await bad(new Uint8Array([...new TextEncoder().encode('FERRYLOG'), 0xff, 0, 1]), /binary log of a running or killed program\. Convert it: ferry log b\.jsonl > run\.jsonl/);

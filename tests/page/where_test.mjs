@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { FERRY } from './browser.mjs';
-import { golden, logs, random, root } from './logs.mjs';
+import { golden, logs, random, root, told } from './logs.mjs';
 import { instant } from '../../www/model/instant.js';
 import { run as makeRun } from '../../www/model/run.js';
 import * as units from '../../www/model/units.js';
@@ -102,7 +102,7 @@ function runs() {
   for (const [name, events] of [...logs(), ...scenes, ['calls', recorded('calls', CALLS)], ['foreach', recorded('foreach', FOREACH)]]) {
     const path = join(folder, `${name.replace('.jsonl', '')}.jsonl`);
     const all = whole(events);
-    writeFileSync(path, all.map((e) => `${JSON.stringify(e)}\n`).join(''));
+    writeFileSync(path, all.map(({ file, line, fn, ...e }) => `${JSON.stringify(e)}\n`).join(''));
     const { status, stdout } = spawnSync(FERRY, ['where', path], { encoding: 'utf8', maxBuffer: 1 << 26 });
     if (status === 0) known.push({ name, path, said: stdout, run: runOf(all) });
   }
@@ -176,8 +176,8 @@ check('copies are older or newer as on the page, and shared bytes are told', () 
     { kind: 'host_write', ...at, line: 5, tensor: 1, storage: 1, version: 2, first: 0, count: 16, via: 'set' },
     { kind: 'drop', ...at, line: 6, tensor: 2, why: 'free' }, { kind: 'free', ...at, line: 6, storage: 2, bytes: 64 },
   ];
-  const session = { kind: 'session', th: 0, schema: 1, ferry: '0', program: 'p', args: [], clock: 'model', seed: 0, devices: [{ name: 'cpu', kind: 'cpu', capacity: 1 }] };
-  writeFileSync(log, [session, first, ...rest].map((e, seq) => `${JSON.stringify({ seq, t: seq * 10, ...e })}\n`).join(''));
+  const session = { kind: 'session', th: 0, schema: 2, ferry: '0', program: 'p', args: [], clock: 'model', seed: 0, devices: [{ name: 'cpu', kind: 'cpu', capacity: 1 }] };
+  writeFileSync(log, told([session, first, ...rest]).map((e, seq) => `${JSON.stringify({ seq, t: seq * 10, ...e })}\n`).join(''));
   assert.match(ferry('kept', '--at', '3', log).said, /another copy: w in CPU RAM, at 0x1000/);
   const list = ferry(log).said;
   const wrote = Number(/step (\d+), a\.c:5/.exec(list)[1]);

@@ -6,7 +6,7 @@ void log_begin(handmade *h)
     *h = (handmade){0};
     hand(
         h,
-        "'kind':'session','schema':1,'ferry':'0','program':'p','clock':'%s','seed':0,'devices':[{'name':'cpu','kind':'"
+        "'kind':'session','schema':2,'ferry':'0','program':'p','clock':'%s','seed':0,'devices':[{'name':'cpu','kind':'"
         "cpu',"
         "'card':'c','capacity':17179869184,'model':{'flops_f32':100000000000,'memory_bandwidth':20000000000,"
         "'call_overhead':500,'launch_overhead':500}},{'name':'cuda:0','capacity':1000000,'model':{'call_overhead':3000,"
@@ -78,7 +78,7 @@ void log_oom(handmade *h, int line, int asked, int allocated, int reserved, int 
 
 void log_error(handmade *h, int line, const char *code)
 {
-    hand(h, "'kind':'error'," AT "'code':'%s','message':'it did not fit','hint':'mend it','call':'fy_relu(x)'", line,
+    hand(h, "'kind':'error'," AT "'code':'%s','message':'it did not fit','hint':'mend it','written':'fy_relu(x)'", line,
          code);
 }
 

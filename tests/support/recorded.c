@@ -1,11 +1,15 @@
 /* recorded.c: see recorded.h. */
 #include "recorded.h"
 
+#include "line_calls.h"
+
 fy_log *recorded_log;
 
 uint64_t recorded_cursor;
 
 cJSON *recorded_events;
+
+static line_calls calls;
 
 void recorded_start(void)
 {
@@ -31,6 +35,7 @@ void recorded_end(void)
 {
     cJSON_Delete(recorded_events);
     recorded_events = NULL;
+    line_calls_free(&calls);
     fy_log_close(recorded_log);
 }
 
@@ -61,6 +66,7 @@ void recorded_read(void)
         cJSON *e = end ? cJSON_ParseWithLength(p, (size_t)(end - p))
                        : NULL; /* cJSON_Parse would call strlen on all remaining text */
         if (!e) abort();
+        line_calls_place(&calls, e);
         if (strcmp(event_kind_of(e), "source") != 0) cJSON_AddItemToArray(recorded_events, e);
         else cJSON_Delete(e);
     }

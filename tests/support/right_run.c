@@ -13,7 +13,7 @@
 
 void hand_begin(handmade *h)
 {
-    hand(h, "'kind':'session','schema':1,'seed':%d", SEED);
+    hand(h, "'kind':'session','schema':2,'seed':%d", SEED);
     hand(h, "'kind':'alloc','storage':1,'device':'cpu','line':11");
     hand(h, "'kind':'tensor','tensor':1,'storage':1,'shape':[2,3],'dtype':'float32','device':'cpu','line':11");
     hand(h, "'kind':'given','name':'x','tensor':1,'storage':1,'device':'cpu','line':11");

@@ -154,7 +154,7 @@ static void quote_lines(findings *f, history *h)
         for (int line = 1; p; line++) {
             char *end = strchr(p, '\n'), *text = p + strspn(p, " \t");
             if (end) *end = 0;
-            int *at = map_at(&h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
+            int *at = id_map_at(&h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
             for (int i = *at >= 0 ? f->work->first[*at] : -1; i >= 0; i = f->list[i].next) f->list[i].source = text;
             p = end ? end + 1 : NULL;
         }

@@ -181,14 +181,14 @@ static void note_readings(const history *h, reading *all)
         const act *a = &h->acts[i];
         for (int n = a->kind == FY_KIND_op && a->site >= 0 ? act_reads(h, a, list) : 0; n-- > 0;) {
             reading *r = &all[list[n]];
-            uint64_t key = map_mix(((uint64_t)a->site << 32) + (uint64_t)(a->name + 2)) + (uint64_t)list[n];
-            int *at = map_at(&seen, map_mix(key) | 1);
+            uint64_t key = id_map_mix(((uint64_t)a->site << 32) + (uint64_t)(a->name + 2)) + (uint64_t)list[n];
+            int *at = id_map_at(&seen, id_map_mix(key) | 1);
             if (*at >= 0) r->again = true;
             *at = i;
             if (r->first < 0) r->first = i;
         }
     }
-    map_free(&seen);
+    id_map_free(&seen);
 }
 
 /* By site: does it copy again after what it copied was first read? Then the copy itself is in the loop. */

@@ -9,7 +9,7 @@ int history_site(history *h, const fy_event *e)
 {
     int file = e->line ? name_index(h, fy_event_bytes(e, e->file)) : -1;
     if (file < 0 || e->line > 100000000) return -1;
-    int *at = map_at(&h->site_ids, ((uint64_t)file << 32 | e->line) + 1);
+    int *at = id_map_at(&h->site_ids, ((uint64_t)file << 32 | e->line) + 1);
     if (*at >= 0) return *at;
     place *s = HISTORY_ADD(h, site);
     if (!s) return -1;

@@ -8,12 +8,12 @@
 
 #include "memory.h"
 
-static int tensor_of(const history *h, uint32_t id) { return map_find(&h->tensor_ids, id); }
+static int tensor_of(const history *h, uint32_t id) { return id_map_find(&h->tensor_ids, id); }
 
 static void make_node(history *h, const fy_event *e, act *a)
 {
     const fy_ev_graph *is = &e->is.graph;
-    int *at = is->node ? map_at(&h->node_ids, is->node) : NULL, i = h->node_count;
+    int *at = is->node ? id_map_at(&h->node_ids, is->node) : NULL, i = h->node_count;
     node *made = at && *at < 0 ? HISTORY_ADD(h, node) : NULL;
     uint32_t id;
     if (!made) return;
@@ -24,7 +24,7 @@ static void make_node(history *h, const fy_event *e, act *a)
     for (size_t n = 0; fy_event_id(e, is->next, n, &id); n++) {
         edge *to = HISTORY_ADD(h, edge);
         if (!to) return;
-        to->node = map_find(&h->node_ids, id);
+        to->node = id_map_find(&h->node_ids, id);
         if (to->node >= i) to->node = -1; /* the graph has no cycles: a damaged log must not make one */
         made->nedges++;
     }
@@ -43,7 +43,7 @@ void history_add_graph(history *h, const fy_event *e)
     a->name = name_index(h, fy_event_bytes(e, is->op));
     a->dst.tensor = tensor_of(h, is->tensor);
     if (is->what == FY_WORD_make) make_node(h, e, a);
-    else a->node = map_find(&h->node_ids, is->node);
+    else a->node = id_map_find(&h->node_ids, is->node);
     if (is->what == FY_WORD_run && a->node >= 0) h->nodes[a->node].last_run = h->act_count - 1;
 }
 
@@ -60,7 +60,7 @@ void history_add_grad(history *h, const fy_event *e)
     if (!a) return;
     a->src.tensor = tensor_of(h, is->leaf);
     a->dst.tensor = tensor_of(h, is->tensor);
-    a->dst.storage = map_find(&h->storage_ids, is->storage);
+    a->dst.storage = id_map_find(&h->storage_ids, is->storage);
 }
 
 void history_add_mode(history *h, const fy_event *e)

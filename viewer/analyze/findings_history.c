@@ -21,8 +21,8 @@ act *history_act(history *h, const fy_event *e)
     return a;
 }
 
-static int storage_index(const history *h, uint32_t id) { return map_find(&h->storage_ids, id); }
-static int tensor_index(const history *h, uint32_t id) { return map_find(&h->tensor_ids, id); }
+static int storage_index(const history *h, uint32_t id) { return id_map_find(&h->storage_ids, id); }
+static int tensor_index(const history *h, uint32_t id) { return id_map_find(&h->tensor_ids, id); }
 
 /* Modelled addresses stay below 2^48. */
 static void note_addresses(act *a, uint64_t from)
@@ -89,7 +89,7 @@ static void add_source(history *h, const fy_event *e)
 static void add_alloc(history *h, const fy_event *e)
 {
     const fy_ev_alloc *is = &e->is.alloc;
-    int *at = is->storage ? map_at(&h->storage_ids, is->storage) : NULL;
+    int *at = is->storage ? id_map_at(&h->storage_ids, is->storage) : NULL;
     act *a = at ? history_act(h, e) : NULL;
     storage *s = a ? HISTORY_ADD(h, storage) : NULL;
     if (!s) return;
@@ -144,7 +144,7 @@ static uint64_t hash_list(uint64_t z, const fy_event *e, fy_ref list, int64_t *p
     int64_t dim;
     for (size_t i = 0; fy_event_dim(e, list, i, &dim); i++) {
         int64_t n = dim >= 0 && dim < 1000000000000 ? dim : 0;
-        z = map_mix(z ^ (uint64_t)n) + 1;
+        z = id_map_mix(z ^ (uint64_t)n) + 1;
         *product = n && *product > ((int64_t)1 << 50) / n ? 0 : *product * n;
     }
     return z;
@@ -154,7 +154,7 @@ static void add_tensor(history *h, const fy_event *e)
 {
     const fy_ev_tensor *is = &e->is.tensor;
     int64_t numel = 1, ignored = 1;
-    int *at = is->tensor ? map_at(&h->tensor_ids, is->tensor) : NULL;
+    int *at = is->tensor ? id_map_at(&h->tensor_ids, is->tensor) : NULL;
     act *a = at ? history_act(h, e) : NULL;
     tensor *x = a ? HISTORY_ADD(h, tensor) : NULL;
     if (!x) return;
@@ -179,7 +179,7 @@ static side side_of(const history *h, fy_side s)
 
 static void note_work(history *h, uint32_t id)
 {
-    if (id) *map_at(&h->work_ids, id) = h->act_count - 1;
+    if (id) *id_map_at(&h->work_ids, id) = h->act_count - 1;
 }
 
 static void add_copy(history *h, const fy_event *e)
@@ -239,7 +239,7 @@ static void add_op(history *h, const fy_event *e)
 static void add_complete(history *h, const fy_event *e)
 {
     const fy_ev_complete *is = &e->is.complete;
-    int i = map_find(&h->work_ids, is->id);
+    int i = id_map_find(&h->work_ids, is->id);
     if (i < 0 || is->start < 0 || is->end < is->start || is->end > MOST_AMOUNT) return;
     act *a = &h->acts[i];
     a->completed = true;
@@ -292,7 +292,7 @@ static void add_error(history *h, const fy_event *e)
     a->name = name_index(h, fy_event_bytes(e, is->code));
     a->message = name_index(h, fy_event_bytes(e, is->message));
     a->hint = name_index(h, fy_event_bytes(e, is->hint));
-    a->call = name_index(h, fy_event_bytes(e, is->call));
+    a->call = name_index(h, fy_event_bytes(e, is->written));
     a->first_use = h->use_count;
     uint32_t id;
     for (size_t n = 0; n < 8 && fy_event_id(e, is->operands, n, &id); n++) {
@@ -483,11 +483,11 @@ void history_free(history *h)
     for (int i = 0; i < h->source_room; i++) free(h->sources[i]);
     void *lists[] = {h->acts, h->uses, h->tensors, h->storages, h->sites, h->nodes, h->edges, h->names, h->sources};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
-    map_free(&h->tensor_ids);
-    map_free(&h->storage_ids);
-    map_free(&h->work_ids);
-    map_free(&h->site_ids);
-    map_free(&h->node_ids);
-    map_free(&h->name_ids);
+    id_map_free(&h->tensor_ids);
+    id_map_free(&h->storage_ids);
+    id_map_free(&h->work_ids);
+    id_map_free(&h->site_ids);
+    id_map_free(&h->node_ids);
+    id_map_free(&h->name_ids);
     *h = (history){0};
 }

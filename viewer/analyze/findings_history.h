@@ -6,6 +6,7 @@
 
 #include "event_reader.h"
 #include "findings.h"
+#include "id_map.h"
 #include "run_work.h"
 
 enum { WORTH_FREEING = 64 << 10 /* bytes: smaller storages are not reported */ };
@@ -92,12 +93,6 @@ typedef struct card_seen {
     figures model;
 } card_seen;
 
-typedef struct id_map { /* open addressing; key 0: a free slot */
-    uint64_t *keys;
-    int *values;
-    size_t room, count;
-} id_map;
-
 typedef struct history {
     act *acts;
     use *uses;
@@ -127,11 +122,6 @@ void history_free(history *h);
 
 /* ---- findings_index.c ---- */
 
-uint64_t map_mix(uint64_t z);
-/* The value slot of a key, inserted as -1 if it is new; valid until the next insertion. Key 0 is reserved. */
-int *map_at(id_map *m, uint64_t key);
-int map_find(const id_map *m, int64_t key); /* -1: not found */
-void map_free(id_map *m);
 /* Room for one more element, zeroed; list: the address of a pointer. false: more elements than an int counts. */
 bool history_grow(history *h, void *list, int *room, int count, size_t size);
 /* A new zeroed element of a list of the history, or NULL. */

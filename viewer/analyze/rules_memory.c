@@ -30,7 +30,7 @@ static int count_leaks(const history *h, leaking *list, int *role_of)
         if (s->site < 0) continue;
         const act *filled = s->first_touch >= 0 ? &h->acts[s->first_touch] : NULL;
         int op = filled && filled->kind == FY_KIND_op ? filled->name : -1;
-        int *at = map_at(&roles, ((uint64_t)(op + 2) << 32) + (uint64_t)s->site);
+        int *at = id_map_at(&roles, ((uint64_t)(op + 2) << 32) + (uint64_t)s->site);
         if (*at < 0) list[count] = (leaking){.role = count, .next = -1, .last = i}, *at = count++;
 
         leaking *l = &list[*at];
@@ -44,7 +44,7 @@ static int count_leaks(const history *h, leaking *list, int *role_of)
         }
         l->next = i;
     }
-    map_free(&roles);
+    id_map_free(&roles);
     return count;
 }
 

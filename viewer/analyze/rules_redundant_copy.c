@@ -82,11 +82,11 @@ static int64_t *sent_so_far(const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         if (!is_cross(c, FY_WORD_h2d) || c->src.storage < 0 || c->dst.device <= 0) continue;
-        int *at = map_at(&last, map_mix(64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1);
+        int *at = id_map_at(&last, id_map_mix(64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1);
         so_far[i] = (*at >= 0 ? so_far[*at] : 0) + c->bytes;
         *at = i;
     }
-    map_free(&last);
+    id_map_free(&last);
     return so_far;
 }
 
@@ -100,7 +100,7 @@ void rule_sent_again(findings *f, const history *h)
         if (is_cross(c, FY_WORD_h2d) && c->src.storage >= 0 && c->dst.device > 0) {
             uint64_t layout = c->src.tensor >= 0 ? h->tensors[c->src.tensor].layout : 0;
             uint64_t key = layout + 64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device;
-            int *last = map_at(&sent, map_mix(key) | 1), k = *last;
+            int *last = id_map_at(&sent, id_map_mix(key) | 1), k = *last;
             const act *before = k >= 0 ? &h->acts[k] : NULL;
             bool unchanged = before && before->src.storage == c->src.storage && is_asked_for(c) && !c->cast &&
                              is_unchanged_since(h, c->src.storage, k, written_by, i);
@@ -111,7 +111,7 @@ void rule_sent_again(findings *f, const history *h)
         }
         written_now(h, i, written_by);
     }
-    map_free(&sent);
+    id_map_free(&sent);
     free(so_far);
     free(written_by);
 }

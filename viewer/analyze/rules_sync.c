@@ -63,7 +63,7 @@ static bool is_same_again(const history *h, const course *c, int earlier, int i)
 static void follow_work(const history *h, int i, course *c)
 {
     const act *a = &h->acts[i];
-    int *last = map_at(&c->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
+    int *last = id_map_at(&c->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
     if (c->worked >= 0 && h->acts[c->worked].site != a->site) c->switched = c->worked;
     if (*last > c->repeated && is_same_again(h, c, *last, i)) c->repeated = *last;
     *last = c->worked = i;
@@ -88,7 +88,7 @@ static int *steps_of(const history *h, bool (*waits)(const history *h, const act
             follow_work(h, i, &c);
         }
     }
-    map_free(&c.ran_at);
+    id_map_free(&c.ran_at);
     free(c.updates);
     free(waited_at);
     return steps;

@@ -221,11 +221,11 @@ static graph *graphs_of(const history *h, int *parent)
         if (g->saver < 0 || t->saver < g->saver) g->saver = t->saver;
         int released = t->dropped >= 0 ? t->dropped : h->act_count - 1;
         if (released > g->last) g->last = released;
-        int *at = map_at(&counted, map_mix(((uint64_t)root << 32) + (uint64_t)t->storage + 1) | 1);
+        int *at = id_map_at(&counted, id_map_mix(((uint64_t)root << 32) + (uint64_t)t->storage + 1) | 1);
         if (*at < 0) g->bytes += h->storages[t->storage].bytes;
         *at = x;
     }
-    map_free(&counted);
+    id_map_free(&counted);
     free(leaf);
     return all;
 }

@@ -60,7 +60,7 @@ static int64_t known(int64_t n) { return n == FY_ABSENT || n < 0 ? 0 : n; }
 
 static void name_row(perfetto *p, int pid, int tid, const char *kind, int number)
 {
-    int *at = map_at(&p->row_ids, (uint64_t)pid << 32 | (uint32_t)tid);
+    int *at = id_map_at(&p->row_ids, (uint64_t)pid << 32 | (uint32_t)tid);
     if (*at >= 0) return;
     row r = {.pid = pid, .tid = tid, .last_work = -1, .pending = -1, .last_slice = -1};
     snprintf(r.name, sizeof r.name, kind, number);
@@ -69,7 +69,7 @@ static void name_row(perfetto *p, int pid, int tid, const char *kind, int number
 
 static row *row_of(perfetto *p, int pid, int tid)
 {
-    return &p->rows.all[*map_at(&p->row_ids, (uint64_t)pid << 32 | (uint32_t)tid)];
+    return &p->rows.all[*id_map_at(&p->row_ids, (uint64_t)pid << 32 | (uint32_t)tid)];
 }
 
 static int thread_row(perfetto *p, int th)
@@ -150,7 +150,7 @@ static void issue(perfetto *p, const fy_event *e, uint32_t id, int card, int64_t
 {
     int tid = stream_row(p, card, stream);
     int number = PUSH(p, works, (work){.pid = GPUS + card, .tid = tid, .text = text, .slice = -1});
-    if (id) *map_at(&p->work_ids, id) = number;
+    if (id) *id_map_at(&p->work_ids, id) = number;
     row *r = row_of(p, GPUS + card, tid);
     release_pending(p, r, number);
     r->last_work = number;
@@ -179,7 +179,7 @@ static const char *direction(uint8_t dir)
 
 static void arg_name(perfetto *p, uint32_t id)
 {
-    int at = map_find(&p->name_ids, id);
+    int at = id_map_find(&p->name_ids, id);
     if (at >= 0)
         arg_text(p, "ferry tensor", (fy_bytes){p->names.data + p->name_at.all[at].at, p->name_at.all[at].size});
 }
@@ -241,7 +241,7 @@ static void add_op(perfetto *p, const fy_event *e)
 static void add_complete(perfetto *p, const fy_event *e)
 {
     const fy_ev_complete *c = &e->is.complete;
-    int at = map_find(&p->work_ids, c->id);
+    int at = id_map_find(&p->work_ids, c->id);
     if (at < 0 || p->works.all[at].slice >= 0) return;
     work *w = &p->works.all[at];
     w->slice = add_slice(p, e, w->pid, w->tid, c->start, c->end, w->text);
@@ -267,7 +267,7 @@ static const char *scope_name(uint8_t scope)
 
 static int record_of(const perfetto *p, uint32_t event)
 {
-    int at = map_find(&p->event_ids, event);
+    int at = id_map_find(&p->event_ids, event);
     return at >= 0 ? at : -1; /* the last work before the record */
 }
 
@@ -296,7 +296,7 @@ static void add_record(perfetto *p, const fy_event *e)
     const fy_ev_event_record *r = &e->is.event_record;
     if (!is_card(r->device) || !r->event) return;
     int tid = stream_row(p, r->device - 1, r->stream);
-    *map_at(&p->event_ids, r->event) = row_of(p, GPUS + r->device - 1, tid)->last_work;
+    *id_map_at(&p->event_ids, r->event) = row_of(p, GPUS + r->device - 1, tid)->last_work;
 }
 
 static void add_wait(perfetto *p, const fy_event *e)
@@ -339,14 +339,14 @@ static void add_alloc(perfetto *p, const fy_event *e)
                              .from = e->t,
                              .until = -1,
                              .name = -1});
-    *map_at(&p->storage_ids, a->storage) = number;
+    *id_map_at(&p->storage_ids, a->storage) = number;
     memory_of(p, a->device)->live += known(a->bytes);
     note_memory(p, e, a->device);
 }
 
 static void add_free(perfetto *p, const fy_event *e)
 {
-    int at = map_find(&p->storage_ids, e->is.free.storage);
+    int at = id_map_find(&p->storage_ids, e->is.free.storage);
     if (at < 0 || p->lives.all[at].until >= 0) return;
     life *l = &p->lives.all[at];
     l->until = e->t;
@@ -368,8 +368,8 @@ static void add_name(perfetto *p, const fy_event *e, uint32_t id, uint32_t bytes
     size_t at = p->names.size;
     fy_text_add(&p->names, name.data, name.size);
     int number = PUSH(p, name_at, (piece){at, name.size});
-    *map_at(&p->name_ids, id) = number;
-    int life_at = bytes_of ? map_find(&p->storage_ids, bytes_of) : -1;
+    *id_map_at(&p->name_ids, id) = number;
+    int life_at = bytes_of ? id_map_find(&p->storage_ids, bytes_of) : -1;
     if (life_at >= 0 && p->lives.all[life_at].name < 0) p->lives.all[life_at].name = number;
 }
 
@@ -448,7 +448,7 @@ void perfetto_free(perfetto *p)
 {
     if (!p) return;
     id_map *const maps[] = {&p->row_ids, &p->work_ids, &p->event_ids, &p->storage_ids, &p->name_ids};
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_free(maps[i]);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) id_map_free(maps[i]);
     free(p->rows.all), free(p->slices.all), free(p->works.all), free(p->flows.all), free(p->lives.all);
     free(p->points.all), free(p->moments.all), free(p->name_at.all);
     free(p->text.data), free(p->names.data), free(p->devices.data), free(p->program.data);

@@ -2,7 +2,7 @@
 #ifndef FERRY_PERFETTO_TRACE_H
 #define FERRY_PERFETTO_TRACE_H
 
-#include "findings_history.h" /* id_map */
+#include "id_map.h"
 #include "perfetto.h"
 #include "text.h"
 

@@ -77,7 +77,7 @@ bool check_same_device(grading *g)
     if (!e)
         return check(g, "same-device", true, NULL, "operands on one device", "operands on one device",
                      "Every call had its tensors on one device.");
-    const char *call = e->is.error.call ? grade_text(g, e, e->is.error.call) : "A call";
+    const char *call = e->is.error.written ? grade_text(g, e, e->is.error.written) : "A call";
     return check(g, "same-device", false, e, "operands on one device", "operands on two devices",
                  grade_say(g,
                            "%s%s was given tensors on two devices, and Ferry copies nothing on its own: copy "

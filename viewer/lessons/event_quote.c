@@ -67,7 +67,7 @@ static void add_complete(fy_text *to, fy_log *log, const fy_event *e)
     int64_t work = work_of(log, c->id);
     fy_text_printf(to, "done  work %u", c->id);
     if (work >= 0) fy_text_printf(to, ", event %lld", (long long)work);
-    double most = (double)(c->end - c->start) / 1e3, least = (double)fy_took_at_least(c) / 1e3;
+    double most = (double)fy_took_at_most(c) / 1e3, least = (double)fy_took_at_least(c) / 1e3;
     if (least <= 0 && most > 0) fy_text_printf(to, "  it took at most %.1f us", most);
     else if (least < most) fy_text_printf(to, "  it took between %.1f and %.1f us", least, most);
     else fy_text_printf(to, "  it took %.1f us", most);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "line_calls.h"
 #include "log.h"
 #include "memory.h"
 
@@ -26,15 +27,18 @@ typedef struct query {
 log_facts *log_facts_of(const char *lines, size_t size)
 {
     log_facts *f = memory_zeroed(1, sizeof *f, "the facts of a run");
+    line_calls calls = {0};
     for (const char *at = lines, *end = lines + size; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
         cJSON *event = cJSON_ParseWithLength(at, (size_t)(stop - at));
         if (event) {
+            line_calls_place(&calls, event);
             f->events = memory_realloc(f->events, (size_t)f->count + 1, sizeof *f->events, "the facts of a run");
             f->events[f->count++] = event;
         }
         at = stop + 1;
     }
+    line_calls_free(&calls);
     return f;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "id_map.h"
 #include "log_format.h"
 #include "memory.h"
 
@@ -15,8 +16,9 @@ enum {
 
 struct event_arena {
     fy_log log;
-    size_t used;
-    bool keeps;
+    size_t used, kept; /* kept: what stays when it is emptied */
+    bool keeps, was_keeping;
+    id_map calls;  /* to references */
     fy_ref *known; /* hash table of interned entries; 0: a free slot */
     size_t known_room, known_count;
     char *scratch;
@@ -29,12 +31,12 @@ static const size_t most_bytes = (size_t)(FY_REF_PAIRED - 1) * UNIT;
 event_arena *event_arena_make(bool keeps)
 {
     event_arena *a = memory_zeroed(1, sizeof *a, "events");
-    a->used = FIRST;
+    a->used = a->kept = FIRST;
     a->keeps = keeps;
     return a;
 }
 
-void event_arena_empty(event_arena *a) { a->used = FIRST; }
+void event_arena_empty(event_arena *a) { a->used = a->kept; }
 
 void event_arena_free(event_arena *a)
 {
@@ -42,6 +44,7 @@ void event_arena_free(event_arena *a)
     free(a->log.arena);
     free(a->known);
     free(a->scratch);
+    id_map_free(&a->calls);
     free(a);
 }
 
@@ -123,4 +126,71 @@ fy_ref event_arena_put(event_arena *a, const void *bytes, size_t size)
         a->known_count += *at != 0;
     }
     return *at;
+}
+
+/* ---- calls ---- */
+
+void event_arena_keep_begin(event_arena *a)
+{
+    a->was_keeping = a->keeps;
+    a->keeps = true;
+}
+
+void event_arena_keep_end(event_arena *a)
+{
+    a->keeps = a->was_keeping;
+    a->kept = a->used;
+}
+
+fy_ref event_arena_call(const event_arena *a, uint32_t id)
+{
+    int ref = id_map_find(&a->calls, id);
+    return ref < 0 ? 0 : (fy_ref)ref;
+}
+
+fy_ref event_arena_add_call(event_arena *a, const fy_call_entry *call)
+{
+    int *ref = id_map_at(&a->calls, call->id);
+    if (*ref < 0) *ref = (int)append(a, call, sizeof *call);
+    return (fy_ref)*ref;
+}
+
+static fy_ref copy_text(event_arena *a, const fy_event *e, fy_ref ref)
+{
+    fy_bytes text = fy_event_bytes(e, ref);
+    return ref ? event_arena_put(a, text.data, text.size) : 0;
+}
+
+static fy_ref copy_site(event_arena *a, const fy_event *e, fy_ref ref)
+{
+    fy_site_entry site;
+    if (!fy_log_site(e->log, ref, &site)) return 0;
+    site.file = copy_text(a, e, site.file);
+    site.fn = copy_text(a, e, site.fn);
+    site.call = copy_text(a, e, site.call);
+    site.args = copy_text(a, e, site.args);
+    return event_arena_put(a, &site, sizeof site);
+}
+
+/* Outermost first, since a parent is older. At most as many as a thread has frames, and its loader's. */
+fy_ref event_arena_copy_call(event_arena *a, const fy_event *e, fy_ref ref)
+{
+    enum { DEEPEST = 1024 };
+    fy_ref path[DEEPEST], known = 0;
+    fy_call_entry call, of;
+    int n = 0;
+    while (n < DEEPEST && fy_log_call(e->log, ref, &call) && !(known = event_arena_call(a, call.id))) {
+        path[n++] = ref;
+        ref = call.parent;
+    }
+    while (n > 0) {
+        fy_log_call(e->log, path[--n], &call);
+        call.parent = known;
+        call.site = copy_site(a, e, call.site);
+        call.name = copy_text(a, e, call.name);
+        if (call.region == FY_WORD_gradient && call.of > 0)
+            call.of = fy_log_call(e->log, (fy_ref)call.of, &of) ? (int64_t)event_arena_call(a, of.id) : FY_ABSENT;
+        known = event_arena_add_call(a, &call);
+    }
+    return known;
 }

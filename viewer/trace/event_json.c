@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json_scan.h"
+#include "log_format.h"
 #include "record_fields.h"
 
 /* ---- values: parsed and validated ------------------------------------------------------------------------------ */
@@ -138,7 +139,9 @@ static void set_error(reading *r, fy_bytes name, const char *what)
 static fy_bytes bare(json key) { return (fy_bytes){key.at + 1, key.size - 2}; }
 static fy_bytes named(const char *name) { return (fy_bytes){name, strlen(name)}; }
 
-#define VERSION ((fy_type)(FY_TYPE_SIDE + 1)) /* a type of this file only: a count that is required */
+/* Types of this file only: a count that is required, and calls. */
+#define VERSION ((fy_type)(FY_TYPE_SIDE + 1))
+#define CALLS_OF ((fy_type)(FY_TYPE_SIDE + 2))
 
 static const fy_field use_fields[] = {
     {"tensor", "", "", FY_TYPE_ID, offsetof(fy_use, tensor)},
@@ -178,6 +181,7 @@ static const char *requirement(unsigned type)
         [FY_TYPE_DIM3] = "must be three numbers",
         [FY_TYPE_SIDE] = "must be {tensor, storage, device, mem, addr, version}",
         [VERSION] = "must be an integer from 0",
+        [CALLS_OF] = "must be a list of calls: {id, in, region, name, args, file, line, fn}",
     };
     return rules[type];
 }
@@ -331,28 +335,96 @@ static void set_absent(const fy_field *f, unsigned char *record)
     }
 }
 
-enum { SEQ, TIME, KIND, THREAD, PLACE, LINE, FUNCTION };
-static const char *const common[] = {"seq", "t", "kind", "th", "file", "line", "fn"};
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* A call as its JSON has it. What is left out is the parent's: the call site, or its parts. */
+typedef struct told_call {
+    uint32_t id, in, of;
+    int64_t th, number, turns, line;
+    fy_ref name, args, file, fn;
+    uint8_t region;
+} told_call;
+
+static bool read_call_field(event_arena *a, told_call *c, json key, json v)
+{
+    if (json_is(key, "id")) return read_count(v, 1, &c->id);
+    if (json_is(key, "in")) return read_count(v, 1, &c->in);
+    if (json_is(key, "th")) return read_integer(v, 0, &c->th);
+    if (json_is(key, "region")) return read_word(a, v, &c->region);
+    if (json_is(key, "name")) return read_string(a, v, &c->name);
+    if (json_is(key, "args")) return read_string(a, v, &c->args);
+    if (json_is(key, "file")) return read_string(a, v, &c->file);
+    if (json_is(key, "line")) return read_integer(v, 0, &c->line) && c->line <= UINT32_MAX;
+    if (json_is(key, "fn")) return read_string(a, v, &c->fn);
+    if (json_is(key, "turns")) return read_integer(v, -exact, &c->turns);
+    if (json_is(key, "of")) return read_count(v, 1, &c->of);
+    static const char *const numbers[] = {"turn", "node", "batch", "item"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (json_is(key, numbers[i])) return read_integer(v, -exact, &c->number);
+    return false;
+}
+
+static fy_ref site_of(event_arena *a, const told_call *c, fy_ref parents)
+{
+    fy_site_entry site = {.file = c->file, .fn = c->fn, .line = (uint32_t)c->line, .call = c->name, .args = c->args};
+    return c->file ? event_arena_put(a, &site, sizeof site) : parents;
+}
+
+/* Its name is its own where it has its parent's call site; else it is what the site has. */
+static void add_call(event_arena *a, const told_call *c, unsigned th)
+{
+    const fy_log *log = event_arena_log(a);
+    fy_call_entry parent = {0}, call = {.id = c->id,
+                                        .parent = c->in ? event_arena_call(a, c->in) : 0,
+                                        .th = (uint16_t)(c->th >= 0 ? c->th : th),
+                                        .region = c->region,
+                                        .number = c->number,
+                                        .of = c->turns};
+    if (call.parent) fy_log_call(log, call.parent, &parent);
+    call.site = site_of(a, c, parent.site);
+    if (call.site == parent.site) call.name = c->name;
+    if (c->of) call.of = event_arena_call(a, c->of);
+    event_arena_add_call(a, &call);
+}
+
+static bool read_calls(event_arena *a, json list, unsigned th)
+{
+    bool ok = json_type(list) == '[';
+    event_arena_keep_begin(a);
+    for (json one, key, item; ok && json_next(&list, NULL, &one);) {
+        told_call c = {.th = -1, .number = FY_ABSENT, .turns = FY_ABSENT};
+        ok = json_type(one) == '{';
+        while (ok && json_next(&one, &key, &item)) ok = read_call_field(a, &c, key, item);
+        ok = ok && c.id;
+        if (ok) add_call(a, &c, th);
+    }
+    event_arena_keep_end(a);
+    return ok;
+}
+
+enum { SEQ, TIME, KIND, THREAD, CALLS, CALL };
+static const char *const common[] = {"seq", "t", "kind", "th", "calls", "call"};
 
 /* Parses a field that all events have. false: it is none of those. */
 static bool read_common(reading *r, json key, json v)
 {
-    static const uint8_t types[] = {VERSION, FY_TYPE_INT, FY_TYPE_STR, VERSION, FY_TYPE_STR, FY_TYPE_OPT, FY_TYPE_STR};
+    static const uint8_t types[] = {VERSION, FY_TYPE_INT, FY_TYPE_STR, VERSION, CALLS_OF, FY_TYPE_ID};
     fy_event *e = r->e;
+    uint32_t call = 0;
     int64_t n = 0;
     bool ok = true;
     unsigned i = 0;
-    while (i <= FUNCTION && !json_is(key, common[i])) i++;
-    if (i > FUNCTION) return false;
+    while (i <= CALL && !json_is(key, common[i])) i++;
+    if (i > CALL) return false;
     if (r->common & 1u << i) return set_error(r, bare(key), "occurs twice"), true;
     r->common |= 1u << i;
-    if (i == PLACE) ok = read_string(r->a, v, &e->file);
-    else if (i == FUNCTION) ok = read_string(r->a, v, &e->fn);
+    if (i == CALLS) ok = read_calls(r->a, v, e->th);
+    else if (i == CALL) ok = read_count(v, 1, &call);
     else if (i != KIND) ok = read_integer(v, i == SEQ || i == THREAD ? 0 : -exact, &n);
     if (i == SEQ) e->seq = (uint64_t)(n == FY_ABSENT ? -1 : n);
     if (i == TIME && n != FY_ABSENT) e->t = n;
     if (i == THREAD && n >= 0 && n <= UINT16_MAX) e->th = (uint16_t)n;
-    if (i == LINE && n >= 0 && n <= UINT32_MAX) e->line = (uint32_t)n;
+    if (i == CALL) e->call = event_arena_call(r->a, call);
     if (!ok) set_error(r, bare(key), requirement(types[i]));
     return true;
 }
@@ -388,6 +460,7 @@ line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event 
 
     set_absent(fy_kind_fields(e->kind), (unsigned char *)&e->is);
     read_object(&r, fy_kind_fields(e->kind), object, (unsigned char *)&e->is);
+    fy_event_set_call(e, e->call);
     for (unsigned i = SEQ; i <= THREAD; i++)
         if (!(r.common & 1u << i)) set_error(&r, named(common[i]), "is missing");
     if (!r.what) return LINE_EVENT;

@@ -17,7 +17,6 @@
 #include "text.h"
 #include "trace.h"
 
-#define SCHEMA 1
 #define LONGEST_LINE (16u << 20)
 
 struct feed {
@@ -103,10 +102,10 @@ static bool check_event(const reading *r, line_says says, const fy_event *e, con
     if (first && e->kind != FY_KIND_session)
         return bad_line(r, "the first event of a log must be a session event",
                         "open the complete file that FERRY_TRACE wrote");
-    if (first && e->is.session.schema != SCHEMA) {
+    if (first && e->is.session.schema != FY_SCHEMA_VERSION) {
         int64_t schema = e->is.session.schema;
         snprintf(what, sizeof what, "the schema is version %lld, this ferry reads version %d",
-                 (long long)(schema == FY_ABSENT ? -1 : schema), SCHEMA);
+                 (long long)(schema == FY_ABSENT ? -1 : schema), FY_SCHEMA_VERSION);
         return bad_line(r, what, "open it with the ferry version that wrote it, or a newer one");
     }
     if (e->seq != r->f->count) {

@@ -40,6 +40,7 @@ void trace_add(trace *t, const fy_event *e)
     to->log = event_arena_log(t->arena);
     to->file = copy_ref(t, e, e->file);
     to->fn = copy_ref(t, e, e->fn);
+    to->call = event_arena_copy_call(t->arena, e, e->call);
     for (const fy_field *f = fy_kind_fields(e->kind); f && f->name; f++) {
         unsigned char *at = (unsigned char *)&to->is + f->offset;
         fy_ref ref;

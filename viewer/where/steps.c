@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "findings_history.h" /* id_map */
+#include "id_map.h"
 #include "memory.h"
 #include "source_calls.h"
 
@@ -74,14 +74,14 @@ static uint64_t hash_of(fy_bytes text)
 {
     uint64_t z = 0xcbf29ce484222325u;
     for (size_t i = 0; i < text.size; i++) z = (z ^ (unsigned char)text.data[i]) * 0x100000001b3u;
-    return map_mix(z) | 1;
+    return id_map_mix(z) | 1;
 }
 
 static int intern(steps *s, const fy_event *e, fy_ref ref)
 {
     fy_bytes text = fy_event_bytes(e, ref);
     if (!ref || !text.size) return 0;
-    int *at = map_at(&s->file_ids, hash_of(text));
+    int *at = id_map_at(&s->file_ids, hash_of(text));
     if (*at >= 0) return *at;
     s->files = more(s->files, &s->file_room, s->file_count, sizeof *s->files);
     file f = {.name = memory_realloc(NULL, text.size + 1, 1, "a file's name")};
@@ -106,7 +106,7 @@ static void add_source(steps *s, const fy_event *e)
 static int parsed_line(steps *s, int number, uint32_t line)
 {
     if (!number || !s->files[number].text) return -1;
-    int *at = map_at(&s->line_ids, (uint64_t)number << 32 | line);
+    int *at = id_map_at(&s->line_ids, (uint64_t)number << 32 | line);
     if (*at >= 0) return *at;
     s->lines = more(s->lines, &s->line_room, s->line_count, sizeof *s->lines);
     source_line_read(s->files[number].clean, (int)line, &s->lines[s->line_count]);
@@ -419,7 +419,7 @@ void steps_free(steps *s)
 {
     if (!s) return;
     for (int i = 0; i < s->file_count; i++) free(s->files[i].name), free(s->files[i].text), free(s->files[i].clean);
-    map_free(&s->file_ids), map_free(&s->line_ids);
+    id_map_free(&s->file_ids), id_map_free(&s->line_ids);
     free(s->files), free(s->lines), free(s->all), free(s->line.passed);
     free(s);
 }

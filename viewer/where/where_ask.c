@@ -142,7 +142,7 @@ static int64_t bytes_seen(const where *w, const handle *h)
 static void print_view(const where *w, const handle *h, FILE *out)
 {
     char base[32];
-    int at = map_find(&w->handle_ids, h->view_of);
+    int at = id_map_find(&w->handle_ids, h->view_of);
     if (!h->view_of) return;
     fprintf(out, "  a view");
     if (at >= 0) fprintf(out, " of %s", name_of_handle(w, &w->handles.all[at], base));
@@ -273,7 +273,7 @@ bool where_print(const where *w, const char *name, int number, FILE *out, char *
         return false;
     }
     const step *s = steps_at(w->steps, number - 1);
-    int held = map_find(&w->storage_ids, h->storage);
+    int held = id_map_find(&w->storage_ids, h->storage);
     fprintf(out, "step %d of %d", number, count);
     print_place(w, s->file, s->line, out);
     putc('\n', out);

@@ -13,14 +13,14 @@ static int64_t known(int64_t n) { return n == FY_ABSENT || n < 0 ? 0 : n; }
 static uint64_t hash_of(const char *text, size_t size, uint64_t z)
 {
     for (size_t i = 0; i < size; i++) z = (z ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return map_mix(z) | 1;
+    return id_map_mix(z) | 1;
 }
 
 /* ---- names ---- */
 
 static int intern(where *w, const char *text, size_t size)
 {
-    int *at = map_at(&w->name_ids, hash_of(text, size, 0xcbf29ce484222325u));
+    int *at = id_map_at(&w->name_ids, hash_of(text, size, 0xcbf29ce484222325u));
     if (*at >= 0) return *at;
     char *copy = memory_realloc(NULL, size + 1, 1, "a name");
     memcpy(copy, text, size);
@@ -57,7 +57,7 @@ static int iteration_name(where *w, const fy_event *e, fy_bytes name)
 {
     char text[256];
     if (!has_index(name)) return intern(w, name.data, name.size);
-    int *iteration = map_at(&w->iteration_ids, site_of(e, name, e->line + 1u));
+    int *iteration = id_map_at(&w->iteration_ids, site_of(e, name, e->line + 1u));
     *iteration = *iteration < 0 ? 1 : *iteration + 1;
     int n = snprintf(text, sizeof text, "%.*s #%d", (int)(name.size < 200 ? name.size : 200), name.data, *iteration);
     return intern(w, text, (size_t)n);
@@ -79,7 +79,7 @@ static bool is_variable(fy_bytes name)
 static int saved_name(where *w, uint32_t id)
 {
     char text[256];
-    int at = map_find(&w->handle_ids, id), number = at >= 0 ? w->handles.all[at].name : 0;
+    int at = id_map_find(&w->handle_ids, id), number = at >= 0 ? w->handles.all[at].name : 0;
     const char *name = at >= 0 ? w->names.all[number] : "";
     int n = snprintf(text, sizeof text, "%.200s%s(saved)", name, *name ? " " : "");
     return intern(w, text, (size_t)n);
@@ -114,16 +114,16 @@ static void add_tensor(where *w, const fy_event *e)
     h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
     h.dims = add_dims(w, e, t->shape, t->strides, &h.rank);
     int number = PUSH(w, handles, h);
-    *map_at(&w->handle_ids, t->tensor) = number;
+    *id_map_at(&w->handle_ids, t->tensor) = number;
     if (!e->fn || t->saved || !is_variable(name)) return;
-    int *variable = map_at(&w->variable_ids, site_of(e, name, 0) + e->th);
+    int *variable = id_map_at(&w->variable_ids, site_of(e, name, 0) + e->th);
     if (*variable >= 0 && w->handles.all[*variable].name == h.name) w->handles.all[*variable].renamed = e->seq;
     *variable = number;
 }
 
 static void add_name(where *w, const fy_event *e)
 {
-    int at = map_find(&w->handle_ids, e->is.name.tensor);
+    int at = id_map_find(&w->handle_ids, e->is.name.tensor);
     if (at < 0 || !e->is.name.name) return;
     handle *h = &w->handles.all[at];
     h->former = h->name;
@@ -133,7 +133,7 @@ static void add_name(where *w, const fy_event *e)
 
 static void add_drop(where *w, const fy_event *e)
 {
-    int at = map_find(&w->handle_ids, e->is.drop.tensor);
+    int at = id_map_find(&w->handle_ids, e->is.drop.tensor);
     if (at < 0 || w->handles.all[at].until != NEVER) return;
     w->handles.all[at].until = e->seq;
     w->handles.all[at].dropped_line = e->line;
@@ -162,7 +162,7 @@ static void add_alloc(where *w, const fy_event *e)
                   .from = e->seq,
                   .until = NEVER};
     int number = PUSH(w, storages, s);
-    *map_at(&w->storage_ids, a->storage) = number;
+    *id_map_at(&w->storage_ids, a->storage) = number;
     w->revs = memory_grown(w->revs, &w->revs_room, number, sizeof *w->revs, "a log");
     w->revs[number] = 0;
     add_version(w, e->seq, number, number, 0);
@@ -170,7 +170,7 @@ static void add_alloc(where *w, const fy_event *e)
 
 static void add_free(where *w, const fy_event *e)
 {
-    int at = map_find(&w->storage_ids, e->is.free.storage);
+    int at = id_map_find(&w->storage_ids, e->is.free.storage);
     if (at >= 0 && w->storages.all[at].until == NEVER) w->storages.all[at].until = e->seq;
 }
 
@@ -187,7 +187,7 @@ static const version *newest(const where *w, int held) { return &w->versions.all
 
 static void write_into(where *w, const fy_event *e, uint32_t id)
 {
-    int at = map_find(&w->storage_ids, id);
+    int at = id_map_find(&w->storage_ids, id);
     if (at < 0) return;
     int lineage = newest(w, at)->lineage;
     add_version(w, e->seq, at, lineage, ++w->revs[lineage]);
@@ -195,8 +195,8 @@ static void write_into(where *w, const fy_event *e, uint32_t id)
 
 static void copy_into(where *w, const fy_event *e)
 {
-    int from = map_find(&w->storage_ids, e->is.copy.src.storage),
-        to = map_find(&w->storage_ids, e->is.copy.dst.storage);
+    int from = id_map_find(&w->storage_ids, e->is.copy.src.storage),
+        to = id_map_find(&w->storage_ids, e->is.copy.dst.storage);
     if (from < 0 || to < 0) return;
     version of = *newest(w, from);
     if (w->revs[of.lineage] < 1) w->revs[of.lineage] = 1;
@@ -207,12 +207,12 @@ static void copy_into(where *w, const fy_event *e)
 
 static void fill(where *w, const fy_event *e, uint32_t id, uint32_t held, filling f)
 {
-    int at = map_find(&w->storage_ids, held);
+    int at = id_map_find(&w->storage_ids, held);
     if (at < 0) return;
     f.seq = e->seq, f.id = id, f.storage = at, f.done = NEVER, f.start = f.end = INT64_MAX;
     bool first = !w->fillings.count || w->fillings.all[w->fillings.count - 1].seq != e->seq;
     int number = PUSH(w, fillings, f);
-    if (id && first) *map_at(&w->work_ids, id) = number; /* the others of a list follow it */
+    if (id && first) *id_map_at(&w->work_ids, id) = number; /* the others of a list follow it */
 }
 
 static void add_copy(where *w, const fy_event *e)
@@ -243,7 +243,7 @@ static void add_op(where *w, const fy_event *e)
 static void add_complete(where *w, const fy_event *e)
 {
     const fy_ev_complete *c = &e->is.complete;
-    int at = map_find(&w->work_ids, c->id);
+    int at = id_map_find(&w->work_ids, c->id);
     if (c->end > w->total) w->total = c->end;
     if (at < 0 || w->fillings.all[at].done != NEVER) return;
     for (uint64_t seq = w->fillings.all[at].seq; at < w->fillings.count && w->fillings.all[at].seq == seq; at++) {
@@ -325,7 +325,7 @@ void where_free(where *w)
     if (!w) return;
     id_map *const maps[] = {&w->handle_ids, &w->storage_ids,  &w->work_ids,
                             &w->name_ids,   &w->variable_ids, &w->iteration_ids};
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_free(maps[i]);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) id_map_free(maps[i]);
     for (int i = 0; i < w->names.count; i++) free(w->names.all[i]);
     steps_free(w->steps);
     free(w->handles.all), free(w->storages.all), free(w->versions.all), free(w->fillings.all), free(w->names.all);

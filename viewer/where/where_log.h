@@ -3,7 +3,8 @@
 #ifndef FERRY_WHERE_LOG_H
 #define FERRY_WHERE_LOG_H
 
-#include "findings_history.h" /* id_map */
+#include "findings_history.h" /* MOST_CARDS */
+#include "id_map.h"
 #include "where.h"
 
 #define NEVER UINT64_MAX

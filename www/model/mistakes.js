@@ -36,7 +36,7 @@ export function mistake(run, seq, state) {
 }
 
 function describe(run, seq, e, state) {
-  const call = text(e.call);
+  const call = text(e.written);
   const operands = operandsOf(run, seq, e, state);
   const base = {
     seq, type: 'other', line: int(e.line), call, name: /^\w+/.exec(call)?.[0] ?? '',
@@ -127,7 +127,7 @@ export function held(holders) {
 
 // A tensor without a name is called as the call has it: "fy_relu(x)".
 function operandsOf(run, seq, e, state) {
-  const args = callsIn(text(e.call), 1)[0]?.args ?? [];
+  const args = callsIn(text(e.written), 1)[0]?.args ?? [];
   return list(e.operands).flatMap((id, i) => {
     const handle = state.tensors.get(id);
     if (!state.storages.has(handle?.storage)) return [];

@@ -3,6 +3,7 @@
 
 import { addresses } from './addresses.js';
 import { moments } from './ahead.js';
+import { callRecord } from './call_record.js';
 import { int } from './fields.js';
 import { pace, timeIn } from './pace.js';
 import { reach } from './reach.js';
@@ -15,6 +16,7 @@ import { names } from './words.js';
 export function run({ run: number, lesson = '', what = '', label = '', over = false }) {
   const past = history();
   const parts = steps();
+  const called = callRecord();
   const known = names(past.events);
   const clock = timeline();
   const places = addresses();
@@ -86,6 +88,7 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
   self.atMoment = momentsOf(past.at);
 
   function add(e) {
+    called.place(e);
     past.push(e);
     parts.add(e, past.events.length - 1);
     known.learn(e);

@@ -71,7 +71,7 @@ export function names(events = []) {
     const called = (e) => calledBy(sources, e).name;
     /** The other tensors that share a tensor's bytes after event `last`. */
     const keepers = (id, last) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
-      .filter((other) => other !== id && tensors.get(other).created < last && tensors.get(other).dropped > last).map(tensor);
+      .filter((other) => other !== id && tensors.get(other)?.created < last && tensors.get(other).dropped > last).map(tensor);
     return { tensor, used, call, called, storage, deviceOf, bytesOf, dtypeOf, holdsFloats, isFirstUse, keepers, stoppedAt, isSimulated, event, at };
   }
 

@@ -3,7 +3,7 @@
 // The same rules as viewer/trace/feed.c, short of the schema: JSON objects, of which the first is a session event of a
 // version that this page knows, and whose seqs count from 0. A last line that a kill cut off is left out, and told.
 
-const SCHEMA = 1;
+const SCHEMA = 2;
 const BINARY = 'FERRYLOG'; // how the log of a running or killed program begins (lib/trace/log_format.h)
 
 /** A reader of the file `name`: take(text) adds a part of it, end() what is left; `events`, and `note`: what was left out. */
