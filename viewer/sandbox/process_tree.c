@@ -174,12 +174,12 @@ static size_t open_memory(pid_t pid, int *files)
 
 static process all_processes[MAX_PROCESSES]; /* static: the supervisor is single-threaded */
 
-/* Of what several have mapped each counts its part, where that decides. */
-static size_t mapped_memory(int n, pid_t but, size_t limit)
+/* Of what several have mapped each counts its part, where that decides: where the whole would be more than is left. */
+static size_t mapped_memory(int n, pid_t but, size_t left)
 {
     static const char *const files[] = {"status", "smaps_rollup"}, *const words[] = {"\nRssShmem:", "\nPss_Shmem:"};
     size_t bytes = 0;
-    for (int exact = 0; exact < 2 && (!exact || bytes > limit); exact++) {
+    for (int exact = 0; exact < 2 && (!exact || bytes > left); exact++) {
         bytes = 0;
         for (int i = 0; i < n; i++)
             if (all_processes[i].related && all_processes[i].pid != but)
@@ -204,7 +204,7 @@ process_tree process_tree_of(pid_t root, pid_t but, size_t page, size_t limit, i
         f.written += process_written(pid);
         opened += open_memory(pid, &files);
     }
-    size_t mapped = mapped_memory(n, but, limit);
+    size_t mapped = mapped_memory(n, but, f.memory < limit ? limit - f.memory : 0);
     f.memory += mapped > opened ? mapped : opened;
     return f;
 }
