@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "error.h"
-#include "frame.h"
 #include "loader.h"
 #include "shape.h"
 #include "tensor.h"

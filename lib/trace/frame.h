@@ -7,7 +7,8 @@
  *         fy_cuda(x)             turn 0     the library pass the site of the outer one on, and so have the name of
  *           fy_to                call       their function, fy_to
  *
- * longjmp leaves frames behind. They are recognized when the next one opens: the stack has been there since. */
+ * longjmp leaves frames behind. They are recognized when the next one opens: the stack has been there since. One that
+ * stays in its function, past a block of the program's such as FY_TIMES, is not: the block ends with the function. */
 #ifndef FERRY_FRAME_H
 #define FERRY_FRAME_H
 
