@@ -38,6 +38,7 @@ static void add_call(char *text, size_t room, const cJSON *call)
     const char *region = text_of(call, "region"), *name = text_of(call, "name");
     size_t n = strlen(text);
     if (cJSON_HasObjectItem(call, "turns")) snprintf(text + n, room - n, "%s of %g", name, number_of(call, "turns"));
+    else if (!strcmp(region, "loop")) snprintf(text + n, room - n, "%s of ?", name);
     else if (!strcmp(region, "turn")) snprintf(text + n, room - n, "%g", number_of(call, "turn"));
     else if (!strcmp(region, "item") || !strcmp(region, "batch"))
         snprintf(text + n, room - n, "%s %g", region, number_of(call, region));
@@ -336,12 +337,12 @@ static void a_workers_batch_belongs_to_the_loop(void **state)
     fy_dataset *ds = fy_dataset(.len = 4, .get = get);
     fy_dataloader *loader = fy_dataloader(ds, .batch_size = 2, .num_workers = 2);
     FY_EACH (batch, loader) fy_mark("x");
-    assert_string_equal(marks(), "FY_EACH > 0 > fy_mark; FY_EACH > 1 > fy_mark");
+    assert_string_equal(marks(), "FY_EACH of ? > 0 > fy_mark; FY_EACH of ? > 1 > fy_mark");
     bool seen = false;
     for (int i = 0; event_of("op", i); i++) {
         if (strcmp(text_of(event_of("op", i), "name"), "fill") != 0) continue;
-        seen |= !strcmp(path("op", i), "FY_EACH > batch 1 > item 3 > fy_full");
-        assert_non_null(strstr(path("op", i), "FY_EACH > batch "));
+        seen |= !strcmp(path("op", i), "FY_EACH of ? > batch 1 > item 3 > fy_full");
+        assert_non_null(strstr(path("op", i), "FY_EACH of ? > batch "));
     }
     assert_true(seen);
     fy_dataloader_free(loader);

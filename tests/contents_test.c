@@ -62,6 +62,7 @@ TEST(a_result_on_the_card_is_told_when_executed)
         fy_cuda_synchronize();
         assert_true(TELLS(result_of("op", 0), "data", 2, 4));
         assert_int_equal(number_of(result_of("op", 0), "line"), line);
+        assert_int_equal(number_of(result_of("op", 0), "call"), number_of(event_of("op", 0), "call"));
         since();
         fy_cpu(y);
         assert_true(TELLS(result_of("copy", 0), "data", 2, 4));
