@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <math.h>
 #include <pthread.h>
 
 #include "recorded.h"
+#include "tensor.h"
 
 /* ---- what was recorded, as text ---- */
 
@@ -184,6 +186,102 @@ static void a_call_without_an_effect_is_not_recorded(void **state)
         assert_string_equal(kinds(), "mark");
         assert_int_equal(cJSON_GetArraySize(field(event_of("mark", 0), "calls")), 1);
         fy_optimizer_free(o);
+    }
+}
+
+/* ---- what a call returned, and its numbers ---- */
+
+static bool is_inside(const cJSON *e, int call)
+{
+    int id = (int)number_of(e, "call");
+    while (id > 0 && id != call) id = (int)number_of(told(id), "in");
+    return id == call;
+}
+
+/* By the rule of lib/README.md: the last tensor that a call left, `same`, or what it wrote in place. */
+static int returned(const char *name)
+{
+    const cJSON *e, *one;
+    int call = 0, left = 0, same = 0, target = 0;
+    recorded_read();
+    cJSON_ArrayForEach(e, recorded_events)
+        cJSON_ArrayForEach(one, field(e, "calls")) if (!strcmp(text_of(one, "name"), name)) call =
+            (int)number_of(one, "id");
+    assert_true(call > 0);
+    cJSON_ArrayForEach(e, recorded_events)
+    {
+        const char *kind = text_of(e, "kind");
+        bool inside = is_inside(e, call);
+        if (inside && !strcmp(kind, "tensor") && !cJSON_IsTrue(field(e, "saved"))) left = (int)number_of(e, "tensor");
+        if (inside && !strcmp(kind, "drop") && (int)number_of(e, "tensor") == left) left = 0;
+        if (inside && !strcmp(kind, "same")) same = (int)number_of(e, "tensor");
+        if (inside && !strcmp(kind, "op")) target = (int)number_of(cJSON_GetArrayItem(field(e, "out"), 0), "tensor");
+    }
+    return left ? left : same ? same : target;
+}
+
+#define assert_returned(name, x) assert_int_equal(returned(name), (int)(x)->id)
+
+static void what_a_call_returned_follows_from_its_events(void **state)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *i = NULL, *x = fy_randn((3, 4)), *half = fy_to(x, FY_FLOAT16), *g = fy_cuda(x);
+        begin();
+        fy_tensor *sum = fy_add(x, x), *view = fy_t(x), *same = fy_to(g, "cuda"), *back = fy_cpu(g);
+        fy_tensor *wide = fy_mul(half, x), *loss = fy_cross_entropy(x, fy_tensor((0, 1, 2)));
+        assert_returned("fy_add", sum);
+        assert_returned("fy_t", view);
+        assert_returned("fy_to", same);
+        assert_returned("fy_cpu", back);
+        assert_returned("fy_mul", wide);
+        assert_returned("fy_cross_entropy", loss);
+        assert_returned("fy_add_", fy_add_(sum, 1));
+        assert_null(event_of("results", 0));
+
+        fy_tensor *values = fy_topk(x, 2, 1, .indices = &i);
+        const cJSON *both = field(event_of("results", 0), "tensors");
+        assert_int_equal(cJSON_GetArraySize(both), 2);
+        assert_int_equal(cJSON_GetArrayItem(both, 0)->valueint, (int)values->id);
+        assert_int_equal(cJSON_GetArrayItem(both, 1)->valueint, (int)i->id);
+        assert_string_equal(values->name, "values");
+        assert_string_equal(i->name, "i");
+        fy_tensors rows = fy_split(x, 1, 0);
+        assert_int_equal(cJSON_GetArraySize(field(event_of("results", 1), "tensors")), (int)rows.n);
+        assert_path("results", 1, "FY_SCOPE > fy_split");
+    }
+}
+
+static void ops_record_their_numbers(void **state)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_ones((3, 4));
+        begin();
+        fy_mul(x, 0.5), fy_sub(2, x), fy_add(x, x), fy_add(x, x, 0.1), fy_clamp(x, -1, INFINITY), fy_sum(x, (0, -1));
+        fy_cat((x, fy_ones((2, 4))), 0), fy_addmm(x, x, fy_ones((4, 4)), 0, 3), fy_mul(fy_cuda(x), 3);
+        static const char *const numbers[] = {
+            "{\"other\":0.5}",
+            "{\"self\":2}",
+            "",
+            "{\"alpha\":0.1}",
+            "{\"min\":-1,\"max\":\"inf\"}",
+            "{\"dim\":[0,-1]}",
+            "{\"value\":1}",
+            "{\"dim\":0,\"part\":0,\"start\":0}",
+            "{\"dim\":0,\"part\":1,\"start\":3}",
+            "{\"value\":1}",
+            "{\"beta\":0,\"alpha\":3}",
+            "{\"other\":3}",
+        };
+        for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++) {
+            const cJSON *of = field(event_of("op", i), "numbers");
+            char *text = of ? cJSON_PrintUnformatted(of) : NULL;
+            assert_string_equal(text ? text : "", numbers[i]);
+            cJSON_free(text);
+        }
     }
 }
 
@@ -402,6 +500,8 @@ int main(void)
         cmocka_unit_test(a_gradient_names_the_call_that_it_is_of),
         cmocka_unit_test(what_comes_later_belongs_to_the_call_that_caused_it),
         cmocka_unit_test(a_call_without_an_effect_is_not_recorded),
+        cmocka_unit_test(what_a_call_returned_follows_from_its_events),
+        cmocka_unit_test(ops_record_their_numbers),
         cmocka_unit_test(every_turn_is_counted_however_it_ends),
         cmocka_unit_test(loops_in_loops_are_told_apart),
         cmocka_unit_test(of_a_plain_loop_no_turn_is_claimed),

@@ -77,6 +77,7 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .strides = LIST(int64_t, 3, 1), .dtype = FY_WORD_float32, .view_of = 1, .saved = 1) \
     G(name, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
     G(same, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
+    G(results, "\"tensors\":[2,3]", .tensors = LIST(uint32_t, 2, 3)) \
     G(drop, "\"tensor\":2,\"why\":\"scope\"", .tensor = 2, .why = FY_WORD_scope) \
     G(copy, "\"id\":9,\"src\":{\"tensor\":1,\"storage\":1,\"device\":\"cpu\",\"mem\":\"pageable\",\"addr\":\"0x40\"," \
       "\"version\":2},\"dst\":{\"tensor\":2,\"storage\":3,\"device\":\"cuda:0\",\"mem\":\"device\"," \
@@ -87,14 +88,14 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .why = FY_WORD_user, .cause = 1, .held = 9100) \
     G(op, "\"id\":10,\"name\":\"add\",\"device\":\"cuda:1\",\"stream\":0,\"in\":[{\"tensor\":1,\"storage\":1," \
       "\"version\":1},{\"tensor\":2,\"storage\":3,\"version\":0}],\"out\":[{\"tensor\":4,\"storage\":4," \
-      "\"version\":1}],\"dtype\":\"int64\",\"flops\":12,\"bytes\":144,\"kernel\":\"add_i64\",\"grid\":[1,1,1]," \
+      "\"version\":1}],\"numbers\":{\"alpha\":2},\"dtype\":\"int64\",\"flops\":12,\"bytes\":144,\"kernel\":\"add_i64\",\"grid\":[1,1,1]," \
       "\"block\":[256,1,1],\"blas\":\"sgemm\",\"held\":5000,\"inplace\":true", \
       .id = 10, .name = TEXT("add"), .device = 2, .stream = 0, .in = USES({1, 1, 1}, {2, 3, 0}), \
-      .out = USES({4, 4, 1}), .dtype = FY_WORD_int64, .flops = 12, .bytes = 144, .kernel = TEXT("add_i64"), \
+      .out = USES({4, 4, 1}), .numbers = bytes_of("{\"alpha\":2}", 11), .dtype = FY_WORD_int64, .flops = 12, .bytes = 144, .kernel = TEXT("add_i64"), \
       .grid = {1, 1, 1}, .block = {256, 1, 1}, .blas = TEXT("sgemm"), .held = 5000, .inplace = 1) \
-    G(complete, "\"id\":10,\"start\":100,\"end\":250,\"engine\":\"compute\",\"wire\":1,\"staging\":2,\"overhead\":3," \
+    G(complete, "\"id\":10,\"start\":100,\"end\":250,\"engine\":\"compute\",\"wire\":1,\"wire_up\":6,\"staging\":2,\"overhead\":3," \
       "\"launch\":4,\"marks\":5", \
-      .id = 10, .start = 100, .end = 250, .engine = FY_WORD_compute, .wire = 1, .staging = 2, .overhead = 3, \
+      .id = 10, .start = 100, .end = 250, .engine = FY_WORD_compute, .wire = 1, .wire_up = 6, .staging = 2, .overhead = 3, \
       .launch = 4, .marks = 5) \
     G(sync, "\"scope\":\"stream\",\"device\":\"cuda:0\",\"stream\":0,\"why\":\"item\",\"cause\":6,\"held\":70", \
       .scope = FY_WORD_stream, .device = 1, .stream = 0, .why = FY_WORD_item, .cause = 7, .held = 70) \

@@ -139,11 +139,25 @@ static void a_host_op_reads_as_if_logged_one_by_one(void **state)
     (void)state;
     int fd = log_to_write(4096);
     fy_use in[] = {{1, 2, 3}, {4, 5, 6}}, out = {7, 8, 9};
-    fy_host_op_record o = {11, fy_ref_str("add"), 12, 13, 14, 15, 16, 17, {in[0], in[1]}, out, 2, FY_WORD_int64};
+    fy_ref numbers = fy_ref_str("{\"alpha\":2}");
+    fy_host_op_record o = {.id = 11,
+                           .name = fy_ref_str("add"),
+                           .flops = 12,
+                           .bytes = 13,
+                           .held = 14,
+                           .start = 15,
+                           .end = 16,
+                           .numbers = numbers,
+                           .overhead = 17,
+                           .in = {in[0], in[1]},
+                           .out = out,
+                           .nin = 2,
+                           .dtype = FY_WORD_int64};
     FY_EMIT(NULL, op, .id = 11, .name = fy_ref_str("add"), .stream = FY_ABSENT, .in = fy_ref_bytes(in, sizeof in),
-            .out = fy_ref_bytes(&out, sizeof out), .dtype = FY_WORD_int64, .flops = 12, .bytes = 13, .held = 14);
+            .out = fy_ref_bytes(&out, sizeof out), .numbers = numbers, .dtype = FY_WORD_int64, .flops = 12, .bytes = 13,
+            .held = 14);
     FY_EMIT(NULL, complete, .launch = FY_ABSENT, .marks = FY_ABSENT, .id = 11, .start = 15, .end = 16,
-            .engine = FY_WORD_host, .wire = FY_ABSENT, .staging = FY_ABSENT, .overhead = 17);
+            .engine = FY_WORD_host, .wire = FY_ABSENT, .wire_up = FY_ABSENT, .staging = FY_ABSENT, .overhead = 17);
     assert_true(fy_emit_host_op(NULL, &o));
     fy_text text = lines_of(fd);
     char *p = text.data, *line[4];

@@ -8,6 +8,7 @@ typedef struct fy_time {             /* all in ns */
     int64_t start, end;              /* of the work itself; -1: not known yet (completion.h) */
     int64_t held;                    /* how long the call blocked the host */
     int64_t wire, staging, overhead; /* parts of a copy's cost */
+    int64_t wire_up;                 /* of wire: by way of the host, on the second bus; 0: another way, or not known */
     int64_t launch;                  /* real card: from the mark before the work to the return of its launch ... */
     int64_t launched;                /* ... and when that was, at the latest; -1: not known */
     void *begun, *ended;             /* fy_point natives to query if start or end is -1; NULL: never known */

@@ -128,5 +128,7 @@ int fy_dataset_get_at(fy_site *at, fy_dataset *ds, int64_t index, fy_tensor **it
                 "index %" PRId64 " is out of bounds for a dataset of %" PRId64 " items", index, ds->len);
         return 0;
     }
-    return fy_dataset_item(at, ds, index < 0 ? index + ds->len : index, item);
+    int n = fy_dataset_item(at, ds, index < 0 ? index + ds->len : index, item);
+    fy_returned(at, n, item);
+    return n;
 }

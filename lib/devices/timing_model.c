@@ -252,6 +252,7 @@ static void through_host(fy_timing *from, fy_timing *to, fy_copy_work *w, int64_
         buffer_free[i % 2] = w->time.end = in_free;
         if (i == 0) w->time.start = start;
         w->time.wire += down + up;
+        w->time.wire_up += up;
         w->time.overhead += from->card.bus_latency + to->card.bus_latency;
     }
 }

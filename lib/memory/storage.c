@@ -220,10 +220,8 @@ void fy_storage_cancel(fy_storage *s)
     remove_storage(s);
 }
 
-void fy_storage_release(fy_site *at, fy_storage *s)
+void fy_storage_free(fy_storage *s)
 {
-    if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
-    FY_EMIT(at, free, .storage = s->id, .bytes = (int64_t)s->bytes, .deferred = s->recorded != 0);
     fy_deleter deleter = s->deleter;
     void *given = s->given, *context = s->context;
     fy_storage_cancel(s);

@@ -49,7 +49,7 @@ void fy_storage_cancel(fy_storage *s);
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL after an oom error */
 /* Reserves a storage over the program's own host memory; the deleter may be NULL. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
-void fy_storage_release(fy_site *at, fy_storage *s); /* drops a reference; the last one frees it */
+void fy_storage_free(fy_storage *s); /* its last reference was dropped, and that was recorded */
 static inline const char *fy_storage_name(const fy_storage *s) { return __atomic_load_n(&s->name, __ATOMIC_ACQUIRE); }
 /* Returns the version of this write; unique, though threads may write parts of one storage concurrently. */
 static inline uint32_t fy_storage_written(fy_storage *s)

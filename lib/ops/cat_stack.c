@@ -214,9 +214,15 @@ static bool write_part(const join *j, const fy_tensor *result, size_t i, int64_t
         if (!copy) return false;
         x = copy;
     }
+    fy_part_of written = {j->dim, (int64_t)i, from};
     int op = x->dtype == result->dtype ? FY_OP_clone : FY_OP_cast;
-    bool ok = fy_compute(&(fy_call){
-        .at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .whole = result, .dtype = result->dtype});
+    bool ok = fy_compute(&(fy_call){.at = j->at,
+                                    .op = op,
+                                    .in = {fy_arg_tensor(x)},
+                                    .out = &part,
+                                    .whole = result,
+                                    .part = &written,
+                                    .dtype = result->dtype});
     fy_tensor_release(j->at, copy, FY_WORD_free);
     return ok;
 }

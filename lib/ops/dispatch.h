@@ -3,9 +3,15 @@
 #define FERRY_DISPATCH_H
 
 #include "device.h"
+#include "event.h"
 #include "graph.h"
 #include "run_work.h"
 #include "tensor.h"
+
+/* Of a result that several calls write: which part. */
+typedef struct fy_part_of {
+    int64_t dim, number, start; /* along dim, from 0 */
+} fy_part_of;
 
 typedef struct fy_call {
     fy_site *at; /* NULL: internal work */
@@ -13,6 +19,7 @@ typedef struct fy_call {
     fy_arg in[FY_MAX_INPUTS];
     fy_tensor *out;         /* written in place and returned borrowed; NULL: a new tensor */
     const fy_tensor *whole; /* the tensor that `out` is a part of, under its id; NULL: `out` itself */
+    const fy_part_of *part; /* likewise, which part; NULL: it is not of cat or stack */
     fy_dev *dev;            /* given shapes: the device */
     fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if set */
     fy_shape shape;         /* given shapes: of the result */
@@ -89,6 +96,9 @@ typedef struct fy_list {
     double real[FY_MAX_SCALARS];          /* as fy_call's */
 } fy_list;
 bool fy_perform_list(const fy_list *l); /* perform.c; false after an error */
+/* op_numbers.c: what the event of the op says of its numbers: alpha, a number operand, dim ...; 0: none. */
+fy_ref fy_op_numbers(const fy_call *c);
+fy_ref fy_list_numbers(const fy_list *l);
 /* foreach.c: any number of tensors, n of each list, in as few launches as they fit into. The op is one whose kernel
  * takes lists: its launcher begins with FOR_LIST (kernels/list.h). out: NULL: new tensors, whose references are the
  * caller's, in `made`. False after an error: nothing was made then. */

@@ -258,7 +258,10 @@ static fy_tensor *reduced(fy_site *at, int op, fy_tensor *x, fy_shape dims, cons
     if (op == FY_OP_norm) c.real[FY_NORM_p] = o->fy_end_ & FY_P_TOLD ? o->p : 2;
     if (dims.ndim > FY_MAX_DIMS)
         return fy_fail(at, "shape", "name each dimension once", "a tensor has at most %d dimensions", FY_MAX_DIMS);
-    return o->dtype == FY_DTYPE_UNSET || fy_dtype_ok(at, o->dtype) ? call(&c) : NULL;
+    if (o->dtype != FY_DTYPE_UNSET && !fy_dtype_ok(at, o->dtype)) return NULL;
+    bool is_second = o->indices && (op == FY_OP_argmax || op == FY_OP_argmin);
+    c.name = is_second ? fy_name_of_indices(at) : fy_name_for(at, NULL);
+    return fy_scope_track(fy_dispatch(&c));
 }
 
 static bool at_most_one(fy_site *at, fy_tensor *x, fy_shape dims, const char *op)
@@ -299,6 +302,7 @@ static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape
     fy_tensor *values = reduced(at, op, x, dims, o);
     if (!o->indices || !values) return values;
     *o->indices = argument(at, where, x, dims, o);
+    if (*o->indices) fy_returned(at, 2, (fy_tensor *[]){values, *o->indices});
     if (*o->indices) return values;
     fy_free_at(at, values); /* both or none */
     return NULL;

@@ -40,7 +40,7 @@ static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work
 /* Most ops run on the host, where one short record replaces op and complete. False if this op does not fit it. */
 static bool emit_host_op(const fy_call *c, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
 {
-    if (n > 2 || w->kernel || w->blas) return false;
+    if (n > 2 || w->kernel || w->blas || w->time.overhead < 0 || w->time.overhead > UINT32_MAX) return false;
     fy_host_op_record o = {.id = w->id,
                            .name = fy_ref_str(fy_ops[c->op].name),
                            .flops = w->flops,
@@ -48,7 +48,8 @@ static bool emit_host_op(const fy_call *c, const fy_run_work *w, const fy_use *r
                            .held = w->time.held,
                            .start = w->time.start,
                            .end = w->time.end,
-                           .overhead = w->time.overhead,
+                           .numbers = fy_op_numbers(c),
+                           .overhead = (uint32_t)w->time.overhead,
                            .out = writes,
                            .nin = (uint8_t)n,
                            .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
@@ -57,13 +58,17 @@ static bool emit_host_op(const fy_call *c, const fy_run_work *w, const fy_use *r
 }
 
 /* Emits the op's events and the races found; returns the op event's sequence number, 0 if there is no log. */
-static uint64_t record(fy_site *at, const char *name, fy_dev *dev, const fy_run_work *w, fy_ref reads, fy_ref writes,
+typedef struct op_refs {
+    fy_ref reads, writes, numbers;
+} op_refs;
+
+static uint64_t record(fy_site *at, const char *name, fy_dev *dev, const fy_run_work *w, op_refs refs,
                        fy_launch *launch)
 {
     bool host = dev->number == 0;
     uint64_t seq =
         FY_EMIT(at, op, .id = w->id, .name = fy_ref_str(name), .device = (uint8_t)dev->number,
-                .stream = host ? FY_ABSENT : w->stream, .in = reads, .out = writes,
+                .stream = host ? FY_ABSENT : w->stream, .in = refs.reads, .out = refs.writes, .numbers = refs.numbers,
                 .dtype = (uint8_t)fy_dtype_word(w->out.dtype), .flops = w->flops, .bytes = w->bytes,
                 .kernel = fy_ref_str(w->kernel), .grid = {w->grid[0], w->grid[1], w->grid[2]},
                 .block = {w->block[0], w->block[1], w->block[2]}, .blas = fy_ref_str(w->blas), .held = w->time.held);
@@ -117,8 +122,10 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     uint64_t seq = 0;
     if (!fy_log_is_on()) fy_launch_done(&launch, c->at, 0);
     else if (dev->number > 0 || launch.n > 0 || !emit_host_op(c, w, reads, n, writes))
-        seq = record(c->at, name, dev, w, n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
-                     fy_ref_bytes(&writes, sizeof writes), &launch);
+        seq = record(c->at, name, dev, w,
+                     (op_refs){n ? fy_ref_bytes(reads, n * sizeof *reads) : 0, fy_ref_bytes(&writes, sizeof writes),
+                               fy_op_numbers(c)},
+                     &launch);
     w->contents.version = writes.version; /* other threads may have written other parts meanwhile */
     if (dev->number == 0 && w->contents.tensor) fy_result_emit(&w->contents, w->id);
     return dev->number == 0 || fy_launch_record_issued(c->at, dev, w->stream, w->id, seq);
@@ -196,8 +203,10 @@ static bool perform_list(const fy_list *l, fy_dev *dev, fy_run_work *w, list_roo
     for (int i = 0; i < l->n; i++) r->writes[i] = use_of(l->out[i], fy_storage_written(l->out[i]->storage));
     if (!fy_log_is_on()) fy_launch_done(&launch, l->at, 0);
     else
-        seq = record(l->at, name, dev, w, fy_ref_bytes(r->reads, r->nreads * sizeof *r->reads),
-                     fy_ref_bytes(r->writes, (size_t)l->n * sizeof *r->writes), &launch);
+        seq = record(l->at, name, dev, w,
+                     (op_refs){fy_ref_bytes(r->reads, r->nreads * sizeof *r->reads),
+                               fy_ref_bytes(r->writes, (size_t)l->n * sizeof *r->writes), fy_list_numbers(l)},
+                     &launch);
     for (int i = 0; dev->number == 0 && i < l->n; i++) {
         r->item[i].contents.version = r->writes[i].version;
         if (r->item[i].contents.tensor) fy_result_emit(&r->item[i].contents, w->id);

@@ -29,6 +29,8 @@ static fy_call argsort_call(fy_site *at, fy_tensor *x, int64_t dim, bool descend
                      .integer = {[FY_ARGSORT_descending] = descending}};
 }
 
+static const char *name_of(fy_site *at, fy_tensor **indices) { return indices ? fy_name_of_indices(at) : NULL; }
+
 fy_tensor *fy_argsort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
 {
     FY_CALL(at);
@@ -52,8 +54,12 @@ static fy_tensor *gather_by(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *o
                                                .dims = {1, {dim}},
                                                .strides = order->strides,
                                                .name = fy_name_for(at, NULL)});
-    if (values && indices) *indices = fy_scope_track(order);
-    else fy_tensor_release(at, order, FY_WORD_free);
+    if (values && indices) {
+        *indices = fy_scope_track(order);
+        fy_returned(at, 2, (fy_tensor *[]){values, order});
+    } else {
+        fy_tensor_release(at, order, FY_WORD_free);
+    }
     return fy_scope_track(fy_node_call(values, grad_fn));
 }
 
@@ -63,6 +69,7 @@ fy_tensor *fy_sort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
     fy_call c = argsort_call(at, x, dim, o.descending);
     if (o.indices) *o.indices = NULL;
     if (!fy_check(at, 0, x)) return NULL;
+    c.name = name_of(at, o.indices);
     return gather_by(at, x, dim, fy_dispatch(&c), o.indices, o.stable ? "SortBackward1" : "SortBackward0");
 }
 
@@ -79,11 +86,16 @@ fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk
         return fy_fail_about(at, "dtype", "fy_nonzero gives the indices of true elements", 1, &x,
                              "\"topk_%s\" not implemented for 'Bool'", x->storage->dev->number ? "cuda" : "cpu");
     fy_call c = argsort_call(at, x, dim, !o.smallest);
+    if (!x->ndim) c.name = name_of(at, o.indices);
     fy_tensor *order = fy_dispatch(&c), *first = order;
     if (order && order->ndim > 0) { /* a compact copy of the first k */
         fy_tensor part = *order;
         part.shape[dim] = k;
-        first = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(&part)}, .row_major = true});
+        first = fy_dispatch(&(fy_call){.at = at,
+                                       .op = FY_OP_clone,
+                                       .in = {fy_arg_tensor(&part)},
+                                       .row_major = true,
+                                       .name = name_of(at, o.indices)});
         fy_tensor_release(at, order, FY_WORD_free);
     }
     return gather_by(at, x, dim, first, o.indices, "TopkBackward0");

@@ -44,7 +44,8 @@ static void emit_complete(fy_site *at, const fy_completion *w)
     bool idle = w->time.ended && w->time.launched >= 0 && w->time.start <= w->time.launched;
     FY_EMIT(at, complete, .id = w->id, .start = w->time.start, .end = w->time.end, .engine = (uint8_t)w->engine,
             .wire = w->is_copy ? w->time.wire : FY_ABSENT, .staging = w->is_copy ? w->time.staging : FY_ABSENT,
-            .overhead = w->time.overhead, .launch = idle ? w->time.launch : FY_ABSENT,
+            .wire_up = w->is_copy && w->time.wire_up > 0 ? w->time.wire_up : FY_ABSENT, .overhead = w->time.overhead,
+            .launch = idle ? w->time.launch : FY_ABSENT,
             .marks = idle && w->dev->marks > 0 ? w->dev->marks : FY_ABSENT);
 }
 

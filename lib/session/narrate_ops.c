@@ -231,6 +231,51 @@ static void narrate_list(fy_narration *t, const fy_ev_op *e)
     fy_add_device(rest(t), e->device);
 }
 
+/* The next of `"name":value`, where a value may be a list; false at the end. */
+static bool next_number(fy_bytes *json, fy_bytes *name, fy_bytes *value)
+{
+    const char *p = json->data, *end = p + json->size, *quote = memchr(p, '"', json->size);
+    const char *last = quote ? memchr(quote + 1, '"', (size_t)(end - quote - 1)) : NULL;
+    if (!last || last + 1 == end) return false;
+    *name = (fy_bytes){quote + 1, (size_t)(last - quote - 1)};
+    const char *from = p = last + 2;
+    for (bool list = false; p < end && *p != '}' && (*p != ',' || list); p++) list = (list || *p == '[') && *p != ']';
+    *value = (fy_bytes){from, (size_t)(p - from)};
+    *json = (fy_bytes){p, (size_t)(end - p)};
+    return from < p;
+}
+
+static bool is_name(fy_bytes name, const char *text)
+{
+    return name.size == strlen(text) && !memcmp(name.data, text, name.size);
+}
+
+/* Which part of its result an op of cat or stack writes: "part 1, ". */
+static bool add_part(fy_narration *t)
+{
+    fy_bytes json = fy_event_bytes(&t->event, t->event.is.op.numbers), name, value;
+    while (next_number(&json, &name, &value)) {
+        if (!is_name(name, "part")) continue;
+        fy_text_printf(rest(t), "part %.*s, ", (int)value.size, value.data);
+        return true;
+    }
+    return false;
+}
+
+/* The numbers of an op: one in place of the first operand, or those behind the tensors. `0.5`, `alpha=2`. */
+static void add_numbers(fy_narration *t, bool first)
+{
+    fy_bytes json = fy_event_bytes(&t->event, t->event.is.op.numbers), name, value;
+    while (next_number(&json, &name, &value)) {
+        bool is_self = is_name(name, "self"), is_plain = is_self || is_name(name, "other") || is_name(name, "exponent");
+        if (is_self != first) continue;
+        if (!first) fy_text_str(subject(t), ", ");
+        if (!is_plain) fy_text_printf(subject(t), "%.*s=", (int)name.size, name.data);
+        fy_text_add(subject(t), value.data, value.size);
+        if (first) fy_text_str(subject(t), ", ");
+    }
+}
+
 void fy_narrate_op(fy_narration *t)
 {
     const fy_ev_op *e = &t->event.is.op;
@@ -246,11 +291,13 @@ void fy_narrate_op(fy_narration *t)
         fy_text_str(subject(t), " = ");
         fy_add_string(t->log, subject(t), e->name);
         fy_text_str(subject(t), "(");
+        add_numbers(t, true);
         fy_use use;
         for (size_t i = 0; i < 4 && fy_event_use(&t->event, e->in, i, &use); i++) {
             if (i) fy_text_str(subject(t), ", ");
             fy_add_label(t, subject(t), use.tensor);
         }
+        if (!add_part(t)) add_numbers(t, false);
         fy_text_str(subject(t), ")");
         t->line.bytes = bytes_of(t, made.tensor);
         fy_text_str(rest(t), "on ");

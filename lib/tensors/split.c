@@ -33,6 +33,7 @@ static fy_tensors parts_of(fy_site *at, fy_tensor *x, int64_t dim, int n, const 
         bool fits = whole && *whole && snprintf(name, sizeof name, "%s.at[%d]", whole, i) < (int)sizeof name;
         parts.at[i] = fy_view_named(at, x, &g, FY_NODE_PART, &part, fits ? fy_name_intern(name) : whole);
     }
+    fy_returned(at, n, parts.at);
     return parts;
 }
 

@@ -139,6 +139,23 @@ fy_tensor *fy_tensor_retain(fy_tensor *x)
     return x;
 }
 
+/* Records that a handle goes, and with it the storage if it was the last: true. One that has the only reference keeps
+ * it: a new handle is made from another one. */
+static bool drop(fy_site *at, const fy_tensor *x, fy_word why)
+{
+    fy_storage *s = x->storage;
+    const fy_ev_drop drop = {.tensor = x->id, .why = (uint8_t)why};
+    const fy_ev_free free = {.storage = s->id, .bytes = (int64_t)s->bytes, .deferred = s->recorded != 0};
+    if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1) {
+        fy_emit_drop_free(at, &drop, &free);
+        return true;
+    }
+    fy_emit(at, FY_KIND_drop, &drop, sizeof drop);
+    if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return false;
+    fy_emit(at, FY_KIND_free, &free, sizeof free);
+    return true;
+}
+
 void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
 {
     if (!x || __atomic_sub_fetch(&x->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
@@ -150,7 +167,7 @@ void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
     x->freed = at;
     x->freed_by = why;
     fy_unscoped_remove(x);
-    FY_EMIT(at, drop, .tensor = x->id, .why = (uint8_t)why);
+    bool is_last = drop(at, x, why);
 
     fy_lock_take(&lock);
     x->magic = FY_FREED;
@@ -161,7 +178,7 @@ void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
     newest_freed = x;
     fy_lock_give(&lock);
 
-    fy_storage_release(at, s);
+    if (is_last) fy_storage_free(s);
     if (history) fy_history_release(at, history);
     if (node) fy_node_release(at, node);
 }
@@ -219,6 +236,27 @@ const char *fy_name_for(fy_site *at, const char *given)
     if (given) return fy_name_intern(given);
     if (fy_composed_now.on) return fy_composed_now.result;
     return at ? fy_site_variable(at) : NULL;
+}
+
+const char *fy_name_of_indices(fy_site *at)
+{
+    char argument[80] = "";
+    enum { ARGUMENTS = 8 }; /* of fy_topk, and more */
+    int from = 0;
+    if (fy_composed_now.on) return NULL;
+    for (int i = 0; i < ARGUMENTS && !from; i++)
+        sscanf(fy_argument(at, i, argument, sizeof argument), ".indices = & %n", &from);
+    bool is_whole = from && argument[from] && strlen(argument) < sizeof argument - 1;
+    return is_whole ? fy_name_intern(argument + from) : NULL;
+}
+
+void fy_returned(fy_site *at, int n, fy_tensor *const *x)
+{
+    uint32_t ids[FY_MOST_PARTS];
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (x[i]) ids[count++] = x[i]->id;
+    if (count && fy_log_is_on()) FY_EMIT(at, results, .tensors = fy_ref_bytes(ids, (size_t)count * sizeof *ids));
 }
 
 void fy_tensor_rename(fy_site *at, fy_tensor *x, const char *name)

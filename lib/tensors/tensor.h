@@ -66,9 +66,11 @@ const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name
 void fy_tensor_replace(fy_site *at, fy_tensor *x, fy_tensor *by);
 void fy_tensor_rename(fy_site *at, fy_tensor *x, const char *name); /* "": no change */
 void fy_tensor_name_after_argument(fy_site *at,
-                                   fy_tensor *x);        /* names an unnamed x after the first argument: &w gives w */
-const char *fy_name_intern(const char *name);            /* interns it; NULL for NULL and "" */
-const char *fy_name_for(fy_site *at, const char *given); /* a new tensor's name: `given`, or the variable's */
+                                   fy_tensor *x);          /* names an unnamed x after the first argument: &w gives w */
+const char *fy_name_intern(const char *name);              /* interns it; NULL for NULL and "" */
+const char *fy_name_for(fy_site *at, const char *given);   /* a new tensor's name: `given`, or the variable's */
+const char *fy_name_of_indices(fy_site *at);               /* likewise, of what `.indices = &i` receives: i, or NULL */
+void fy_returned(fy_site *at, int n, fy_tensor *const *x); /* records what a call of several results returned */
 
 /* Storages of the unscoped tensors of that call site, up to `most`; returns how many. */
 typedef struct fy_unscoped_storage {

@@ -94,11 +94,16 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes);
 typedef struct fy_host_op_record {
     uint32_t id;
     fy_ref name;
-    int64_t flops, bytes, held, start, end, overhead;
+    int64_t flops, bytes, held, start, end;
+    fy_ref numbers;
+    uint32_t overhead;
     fy_use in[2], out;
     uint8_t nin, dtype;
 } fy_host_op_record;
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o); /* false: not recorded; emit two events instead */
+
+/* A tensor's drop and the free of its storage, which it held alone, at once. */
+void fy_emit_drop_free(fy_site *at, const fy_ev_drop *drop, const fy_ev_free *free);
 
 /* Copy data that does not fit a slot to the arena, before emitting the event that refers to it. 0 if no log is open. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */

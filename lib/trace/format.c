@@ -204,14 +204,14 @@ static void region(const fy_log *log, fy_text *out, const fy_call_entry *c)
     if (c->region == FY_WORD_gradient) numbered(out, "node", c->number), differentiated(log, out, c->of);
 }
 
-/* A call is told by the first event that belongs to it. What its parent has too is left out: its site's place, and, but
- * for a call of the program, which has another site, the text of that. */
+/* A call is told by the first event that belongs to it. Its place and what is written there are left out where the
+ * program did not write it: a call of the library's and a turn have their parent's. */
 static bool tell_call(const fy_log *log, fy_text *out, fy_ref ref, unsigned th)
 {
     fy_call_entry c, parent;
     fy_site_entry site;
     if (!fy_log_placed_call(log, ref, &c, &site)) return false;
-    bool inside = c.parent && fy_log_call(log, c.parent, &parent), same = inside && parent.site == c.site;
+    bool inside = c.parent && fy_log_call(log, c.parent, &parent), same = inside && parent.site == c.site && (c.name || c.region);
     fy_text_str(out, out->data[out->size - 1] == '[' ? "{" : ",{");
     number(out, "id", c.id);
     if (inside) number(out, "in", parent.id);

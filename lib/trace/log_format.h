@@ -26,7 +26,7 @@
 #include "text.h"
 
 enum {
-    FY_LOG_VERSION = 3,
+    FY_LOG_VERSION = 4,
     FY_LOG_ALIGN = 65536,     /* alignment of head and chunks: a multiple of any page size */
     FY_RING = 8,              /* chunks of a ring */
     FY_CHUNK_LEAST = FY_LOG_ALIGN,

@@ -76,19 +76,25 @@ static uint16_t kind_at(uint64_t from)
     return fy_kind_in_slot(log_->chunk, from / sizeof(fy_slot), stored);
 }
 
+/* A chunk lies in one piece in the ring, and all its slots are of one lap. */
 static bool slots_are_complete(uint64_t from)
 {
-    for (uint64_t end = from + log_->chunk; from < end; from += sizeof(fy_slot))
-        if (kind_at(from) == FY_KIND_unpublished) return false;
+    uint16_t lap = fy_lap_of(log_->chunk, from / sizeof(fy_slot));
+    const fy_slot *slot = slot_at(from), *end = slot + log_->chunk / sizeof *slot;
+    for (; slot < end; slot++) {
+        uint16_t stored = atomic_load_explicit(&slot->kind, memory_order_acquire);
+        if ((stored & FY_LAP) != lap || (stored & FY_KIND_MASK) == FY_KIND_unpublished) return false;
+    }
     return true;
 }
 
 /* From entry to entry, up to the next border: none lies across it. */
 static bool entries_are_complete(uint64_t from)
 {
-    uint64_t end = from + log_->chunk;
+    uint64_t begin = from, end = from + log_->chunk;
+    unsigned char *chunk = at(FY_ARENA, from);
     for (from = from ? from : 8; from < end;) { /* byte 0 has no entry */
-        uint64_t word = __atomic_load_n((uint64_t *)(void *)at(FY_ARENA, from), __ATOMIC_ACQUIRE);
+        uint64_t word = __atomic_load_n((uint64_t *)(void *)(chunk + from - begin), __ATOMIC_ACQUIRE);
         fy_entry entry;
         memcpy(&entry, &word, sizeof entry);
         if (!fy_entry_is_at(entry, (fy_ref)(from / 8))) return false;

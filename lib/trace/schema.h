@@ -106,6 +106,9 @@
         FIELD(same, ID, tensor, "which") \
         FIELD(same, STR, name, "name of the variable that it is assigned to, if the source shows it") \
     END(same) \
+    KIND(results, "what a call returned, if that is more than one tensor") \
+        FIELD(results, IDS, tensors, "in the order in which the program gets them; .indices comes last") \
+    END(results) \
     KIND(drop, "a tensor handle was freed") \
         FIELD(drop, ID, tensor, "which") \
         FIELD(drop, ENUM, why, "free, scope, exit; graph: saved for a gradient until now; data: fy_module_to put another in its place") \
@@ -133,6 +136,7 @@
         FIELD(op, OPT, stream, "stream of the card") \
         FIELD(op, REFS, in, "what it reads; a launch of a list: as many for each output, in their order") \
         FIELD(op, REFS, out, "what it writes; version is the one after the write") \
+        FIELD(op, JSON, numbers, "its numbers by PyTorch's names: alpha, dim ..., other or self for one in place of a tensor; of cat and stack the part that it writes. Without defaults such as alpha 1") \
         FIELD(op, ENUM, dtype, "dtype of the computation") \
         FIELD(op, INT, flops, "floating point operations") \
         FIELD(op, INT, bytes, "bytes read and written") \
@@ -148,7 +152,8 @@
         FIELD(complete, INT, start, "ns") \
         FIELD(complete, INT, end, "ns") \
         FIELD(complete, ENUM, engine, "h2d, d2h, p2p, compute or host") \
-        FIELD(complete, OPT, wire, "ns on the bus") \
+        FIELD(complete, OPT, wire, "ns on the bus; by way of the host: on both") \
+        FIELD(complete, OPT, wire_up, "by way of the host: ns of `wire` on the bus to the destination's card") \
         FIELD(complete, OPT, staging, "ns in the staging buffer") \
         FIELD(complete, OPT, overhead, "ns of call and launch overhead") \
         FIELD(complete, OPT, launch, "measured, and its stream was idle: ns from `start` to the return of its launch") \

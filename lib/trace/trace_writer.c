@@ -153,32 +153,56 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
     return seq;
 }
 
-/* Both slots are written before either is published, because each needs the other's half of the record. If the log ends
- * between them, the first has nothing. */
+/* Two events that come one after the other take their slots, their time and their call together. Both slots are
+ * written before either is published, because each half of an fy_host_op_record needs the other. False: there was no
+ * room for both; *seq is the first. */
+typedef struct half {
+    unsigned kind; /* with its flags */
+    const void *record;
+    size_t bytes;
+} half;
+
+static bool fill_two(fy_head *h, fy_site *at, half first, half second, uint64_t *seq)
+{
+    unsigned told;
+    fy_ref call = fy_call_of_event(at, &told);
+    uint64_t n = *seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
+    if (!has_slot(n + 1)) return lose_event(), false;
+    fy_slot *one = &slots[n & slot_mask], *two = &slots[(n + 1) & slot_mask];
+    if (!write_slot(n, call, first.record, first.bytes) || !write_slot(n + 1, call, second.record, second.bytes))
+        return lose_event(), lose_event(), true;
+    one->t = two->t = fy_clock_now();
+    atomic_store_explicit(&two->kind, (uint16_t)(second.kind | fy_lap_of(chunk, n + 1)), memory_order_release);
+    atomic_store_explicit(&one->kind, (uint16_t)(first.kind | told << FY_KIND_BITS | fy_lap_of(chunk, n)),
+                          memory_order_release);
+    return true;
+}
+
+/* If the log ends between the two, the first has nothing. */
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 {
     FY_LANE_TURN();
     fy_head *h = recording();
+    uint64_t seq;
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) >= FY_REF_PAIRED / 4) return false;
-    unsigned told;
-    fy_ref call = fy_call_of_event(at, &told);
-    uint64_t seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
-    if (!has_slot(seq + 1)) {
-        lose_event();
-        if (has_slot(seq)) fill(seq, 0, FY_KIND_lost, "", 0);
-        else lose_event();
-        return true;
-    }
-    const char *half = (const char *)o + FY_PAYLOAD_BYTES;
-    fy_slot *op = &slots[seq & slot_mask], *complete = &slots[(seq + 1) & slot_mask];
-    uint16_t first = (uint16_t)(FY_KIND_op | told << FY_KIND_BITS | FY_PAIRED | fy_lap_of(chunk, seq));
-    uint16_t second = FY_KIND_complete | FY_PAIRED | fy_lap_of(chunk, seq + 1);
-    if (!write_slot(seq, call, o, FY_PAYLOAD_BYTES) || !write_slot(seq + 1, call, half, FY_PAYLOAD_BYTES))
-        return lose_event(), lose_event(), true;
-    op->t = complete->t = fy_clock_now();
-    atomic_store_explicit(&complete->kind, second, memory_order_release);
-    atomic_store_explicit(&op->kind, first, memory_order_release);
+    half op = {FY_KIND_op | FY_PAIRED, o, FY_PAYLOAD_BYTES},
+         complete = {FY_KIND_complete | FY_PAIRED, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES};
+    if (fill_two(h, at, op, complete, &seq)) return true;
+    if (has_slot(seq)) fill(seq, 0, FY_KIND_lost, "", 0);
+    else lose_event();
     return true;
+}
+
+void fy_emit_drop_free(fy_site *at, const fy_ev_drop *drop, const fy_ev_free *free)
+{
+    FY_LANE_TURN();
+    fy_head *h = recording();
+    uint64_t seq;
+    if (!h) return;
+    half first = {FY_KIND_drop, drop, sizeof *drop}, second = {FY_KIND_free, free, sizeof *free};
+    if (fill_two(h, at, first, second, &seq)) return;
+    if (has_slot(seq)) fill(seq, 0, FY_KIND_drop, drop, sizeof *drop);
+    else lose_event();
 }
 
 /* ---- the arena ---- */

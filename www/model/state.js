@@ -261,7 +261,7 @@ const on = {
 // Kinds that change nothing drawn: they only have a sentence.
 export const silent = new Set([
   'host_read', 'given', 'event_record', 'event_wait', 'query', 'set_device', 'set_stream',
-  'peer', 'mode', 'scalar', 'same',
+  'peer', 'mode', 'scalar', 'same', 'results',
 ]);
 
 export const kinds = new Set([...Object.keys(on), ...silent]);

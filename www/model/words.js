@@ -114,6 +114,7 @@ const sentences = {
     : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
   name: (e) => `The tensor is now called ${e.name}.`,
   same: (e, n) => `${n.tensor(e.tensor)} has the device and the dtype that are asked for: nothing is copied${e.name ? `, and ${e.name} is the same tensor` : ''}.`,
+  results: (e, n) => `The call gives back ${and(list(e.tensors).map((id) => n.tensor(id)))}.`,
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
   graph: (e, n) => {
     if (e.what === 'run') return `The gradient of ${n.tensor(e.tensor)} goes back through ${e.op ?? 'a call'}${onLine(e)}.`;
