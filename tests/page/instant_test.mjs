@@ -172,9 +172,24 @@ test('a direct copy moves nothing during its latency', () => {
   assert.equal(progress(course, 110 + 312.5).arrived, 1250);
 });
 
+test('by way of the host the bytes are counted on both buses', () => {
+  const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
+  const one = open(placed(lines(readFileSync(new URL('scenes/two-cards-no-peer.jsonl', import.meta.url), 'utf8'))));
+  const { ledger } = one.at(Infinity);
+  const crossed = one.events.find((e) => e.kind === 'copy' && e.route === 'host');
+  const { wire, wire_up: up } = one.events.find((e) => e.kind === 'complete' && e.id === crossed.id);
+  const other = (dir) => one.events.filter((e) => e.kind === 'copy' && e.dir === dir);
+  const bytes = (list) => list.reduce((sum, e) => sum + e.bytes, 0);
+  assert.deepEqual([ledger.d2h.copies, ledger.h2d.copies], [other('d2h').length + 1, other('h2d').length + 1]);
+  assert.deepEqual([ledger.d2h.bytes, ledger.h2d.bytes], [bytes(other('d2h')) + crossed.bytes, bytes(other('h2d')) + crossed.bytes]);
+  const alone = one.events.filter((e) => e.kind === 'complete' && other('h2d').some(({ id }) => id === e.id));
+  assert.equal(ledger.h2d.wire, alone.reduce((sum, e) => sum + e.wire, 0) + up);
+  assert.ok(up > 0 && up < wire);
+});
+
 test('without peer access a copy goes down and up', () => {
   const copy = { ...h2d, bytes: 1000, dir: 'p2p', route: 'host', src: { device: 'cuda:0' }, dst: { device: 'cuda:1' } };
-  const course = transfer(copy, { start: 0, end: 770, wire: 750 }, devices);
+  const course = transfer(copy, { start: 0, end: 770, wire: 750, wire_up: 500 }, devices);
   assert.deepEqual(course.chunks[0].hops, [{ ready: 0, from: 10, to: 260 }, { ready: 260, from: 270, to: 770 }]);
 });
 

@@ -246,6 +246,7 @@ static void add_complete(history *h, const fy_event *e)
     a->start = is->start;
     a->end = is->end;
     a->wire = amount(is->wire);
+    a->wire_up = amount(is->wire_up);
     a->staging = amount(is->staging);
     a->overhead = amount(is->overhead);
     if (a->end > h->last_end) h->last_end = a->end;

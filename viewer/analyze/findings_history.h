@@ -34,7 +34,7 @@ typedef struct act { /* an event that rules look at */
     int site, thread, device, stream;
     int64_t t, bytes, held;
     int64_t start, end; /* ns; segment, segment_free, alloc: addresses; mark: start is the clock's reading */
-    int64_t wire, staging, overhead;
+    int64_t wire, wire_up, staging, overhead;
     side src, dst;           /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
                                 src.version: the seq that a data race or an error refers to; src.device, dst.device:
                                 of an error, the first two devices in its message; grad: the leaf, its gradient */

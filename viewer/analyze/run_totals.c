@@ -51,6 +51,14 @@ static int by_place(const void *pa, const void *pb)
 
 static bool costs(const line_total *l) { return l->copies || l->held; }
 
+/* Does it cross the bus of a card in that direction? By way of the host it goes down and up. */
+static bool crosses(const act *a, int way)
+{
+    if (a->kind != FY_KIND_copy) return false;
+    if (a->dir == FY_WORD_p2p) return a->route == FY_WORD_host;
+    return a->dir == (way == TOTALS_H2D ? FY_WORD_h2d : FY_WORD_d2h);
+}
+
 static void sum_lines(run_totals *r, const history *h)
 {
     r->lines = memory_zeroed((size_t)h->site_count + 1, sizeof *r->lines, "the lines of a run");
@@ -58,10 +66,10 @@ static void sum_lines(run_totals *r, const history *h)
         const act *a = &h->acts[i];
         if (a->site < 0) continue;
         line_total *l = &r->lines[a->site];
-        bool crosses = a->kind == FY_KIND_copy && (a->dir == FY_WORD_h2d || a->dir == FY_WORD_d2h);
+        int crossings = crosses(a, TOTALS_H2D) + crosses(a, TOTALS_D2H);
         l->held += a->held;
-        l->copies += crosses;
-        l->bytes += crosses ? a->bytes : 0;
+        l->copies += crossings > 0;
+        l->bytes += crossings * a->bytes;
     }
     for (int i = 0; i < h->site_count; i++) {
         line_total l = r->lines[i];
@@ -106,6 +114,14 @@ void run_totals_align(run_totals *a, run_totals *b)
 
 /* ---- the whole run ---- */
 
+/* By way of the host the times of the crossings are known where the log tells them. */
+static int64_t wire_of(const act *a, int way)
+{
+    if (a->dir != FY_WORD_p2p) return a->wire;
+    if (way == TOTALS_H2D) return a->wire_up;
+    return a->wire_up > 0 && a->wire > a->wire_up ? a->wire - a->wire_up : 0;
+}
+
 static void sum_run(run_totals *r, const history *h)
 {
     for (int i = 0; i < h->act_count; i++) {
@@ -113,11 +129,12 @@ static void sum_run(run_totals *r, const history *h)
         r->held += a->held;
         if (a->kind == FY_KIND_op && a->device > 0) r->ops_card++;
         if (a->kind == FY_KIND_op && a->device == 0) r->ops_host++;
-        if (a->kind != FY_KIND_copy || (a->dir != FY_WORD_h2d && a->dir != FY_WORD_d2h)) continue;
-        run_flow *way = &r->way[a->dir == FY_WORD_h2d ? TOTALS_H2D : TOTALS_D2H];
-        way->copies++;
-        way->bytes += a->bytes;
-        way->wire += a->wire;
+        for (int k = TOTALS_H2D; k <= TOTALS_D2H; k++) {
+            if (!crosses(a, k)) continue;
+            r->way[k].copies++;
+            r->way[k].bytes += a->bytes;
+            r->way[k].wire += wire_of(a, k);
+        }
     }
 }
 

@@ -58,9 +58,9 @@ int64_t arrived_at(const where *w, const filling *f, int64_t t)
         return by_chunks(f, f->up ? up : down, of->chunk ? of->chunk : CHUNK, t);
     }
     if (f->through_host && f->wire > 0) {
-        double down = from->bus ? (double)from->bus : 1, up = to->bus ? (double)to->bus : 1, wire = (double)f->wire;
-        hop hops[2] = {{(double)f->bytes / (wire * up / (up + down)), (double)from->latency},
-                       {(double)f->bytes / (wire * down / (up + down)), (double)to->latency}};
+        double wire = (double)f->wire, up = f->wire_up > 0 ? (double)f->wire_up : wire / 2;
+        hop hops[2] = {{(double)f->bytes / (wire - up), (double)from->latency},
+                       {(double)f->bytes / up, (double)to->latency}};
         return by_chunks(f, hops, from->chunk ? from->chunk : CHUNK, t);
     }
     int64_t begin = f->wire < f->end - f->start ? f->end - f->wire : f->start;

@@ -252,6 +252,7 @@ static void add_complete(where *w, const fy_event *e)
         f->start = c->start;
         f->end = c->end > c->start ? c->end : c->start;
         f->wire = c->wire == FY_ABSENT ? f->end - f->start : known(c->wire);
+        f->wire_up = known(c->wire_up);
         f->staging = known(c->staging);
     }
 }
@@ -275,8 +276,7 @@ static void add_session(where *w, const fy_event *e)
         const cJSON *model = cJSON_GetObjectItemCaseSensitive(one, "model");
         if (i <= MOST_CARDS)
             w->cards[i] = (card){.latency = number_in(model, "bus_latency"),
-                                 .chunk = number_in(model, "staging_chunk"),
-                                 .bus = number_in(model, "bus_bandwidth")};
+                                 .chunk = number_in(model, "staging_chunk")};
         i++;
     }
     cJSON_Delete(all);

@@ -44,11 +44,11 @@ typedef struct filling {
     uint32_t id;
     bool copy, staged, through_host, up;
     int storage, from_device, to_device;
-    int64_t bytes, start, end, wire, staging;
+    int64_t bytes, start, end, wire, wire_up, staging;
 } filling;
 
 typedef struct card {
-    int64_t latency, chunk, bus;
+    int64_t latency, chunk;
 } card;
 
 #define LIST(type) \

@@ -7,7 +7,7 @@
 import { int, list } from './fields.js';
 import { firstIndex } from './search.js';
 import { handleOf, isOwnWork } from './state.js';
-import { progress, share, transfer } from './transfer.js';
+import { crossings, progress, share, transfer, wireOf } from './transfer.js';
 
 const courses = new WeakMap(); // work -> its course, which never changes once it has ended
 
@@ -70,13 +70,14 @@ function costAt(state, t, copies, ops, threads, untold) {
     held: held + passed([...threads, ...untold]), own: own + passed(threads.filter((call) => isOwnWork(call.event))), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
   };
   for (const c of copies) {
-    const way = cost[c.dir];
-    if (c.dir !== 'h2d' && c.dir !== 'd2h') continue;
     const counted = c.seq <= state.seq;
-    way.under++;
-    way.copies -= Number(counted);
-    way.bytes += c.arrived - (counted ? c.bytes : 0);
-    way.wire += c.wire.done - (c.wire.told <= state.seq ? c.wire.all : 0);
+    for (const { dir, done, all, told, bytes } of c.crossings) {
+      const way = cost[dir];
+      way.under++;
+      way.copies -= Number(counted);
+      way.bytes += bytes - (counted ? c.bytes : 0);
+      way.wire += done - (told <= state.seq ? all : 0);
+    }
   }
   for (const op of ops) if (op.seq <= state.seq) cost[op.device === 'cpu' ? 'cpu' : 'gpu']--;
   return cost;
@@ -105,17 +106,18 @@ function copyAt(work, t, devices) {
   const course = courseOf(work, devices);
   return {
     id: work.id, seq: work.seq, src: e.src ?? {}, dst: e.dst ?? {}, dir: e.dir, route: e.route, stream: e.stream,
-    bytes: course.bytes, chunk: course.chunks[0]?.bytes ?? course.bytes, start: work.start, end: work.end, phase: phaseAt(work, t), wire: wireAt(work, course, t), ...progress(course, t),
+    bytes: course.bytes, chunk: course.chunks[0]?.bytes ?? course.bytes, start: work.start, end: work.end, phase: phaseAt(work, t), crossings: crossings(e).map((one) => crossingAt(work, course, one, t)), ...progress(course, t),
   };
 }
 
-// How long the bus has carried it: {done, all} in ns; told: the event that tells it, when the state counts all of it.
-function wireAt({ event, complete }, course, t) {
-  const hop = event.route === 'staged' && event.dir === 'h2d' ? -1 : 0;
-  const hops = course.chunks.map((chunk) => chunk.hops.at(hop));
-  const until = (time) => hops.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(time, to) - from), 0);
-  const all = complete ? Math.max(0, int(complete.wire, course.end - course.start)) : 0;
-  return { done: all * share(until(t), 0, until(Infinity)), all, told: int(complete?.seq, Infinity) };
+// How far it is over one bus: {dir, bytes, done, all}, of its bytes those that are over, and for how many ns of all the bus has
+// carried them; told: the event that tells it, when the state counts all of it. Bytes count where they arrive.
+function crossingAt({ event, complete }, course, { dir, hop }, t) {
+  const chunks = course.chunks.map(({ bytes, hops }) => ({ bytes, ...hops.at(hop), last: hops.at(event.dir === 'p2p' ? hop : -1) }));
+  const until = (time) => chunks.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(time, to) - from), 0);
+  const all = complete ? wireOf(event, complete, dir) : 0;
+  const bytes = t >= course.end ? course.bytes : chunks.reduce((sum, { bytes: n, last }) => sum + n * share(t, last.from, last.to), 0);
+  return { dir, bytes, done: all * share(until(t), 0, until(Infinity)), all, told: int(complete?.seq, Infinity) };
 }
 
 function opAt(work, t) {

@@ -9,6 +9,7 @@ import { int, list, object, text } from './fields.js';
 import { carried, learned, madeFor, released } from './purpose.js';
 import { firstIndex } from './search.js';
 import { iterationName, savedName } from './loop_names.js';
+import { crossings, wireOf } from './transfer.js';
 
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
 const SNAPSHOT = 1024;
@@ -34,7 +35,7 @@ export function initial() {
     making: new Map(), // thread -> the batch that it makes (purpose.js)
     work: new Map(), // copies and ops in progress: id -> {kind, dir}
     site: null, // {file, line} of the newest event that names one
-    ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, own: 0, ops: {}, busy: 0, live: {} },
+    ledger: { h2d: flow(), d2h: flow(), held: 0, own: 0, ops: {}, busy: 0, live: {} },
     lines: new Map(), // "file:line" -> {bytes, held, copies}
     marks: [],
     answers: [],
@@ -48,7 +49,7 @@ export function initial() {
   };
 }
 
-const flow = () => ({ copies: 0, bytes: 0, time: 0, wire: 0 });
+const flow = () => ({ copies: 0, bytes: 0, wire: 0 });
 
 const dims = (v) => list(v).filter(Number.isFinite);
 
@@ -136,14 +137,15 @@ const on = {
     if (from && to) to = follow(s, from, to);
     carried(s, e, change);
     if (to) change(s.storages, to.id, { version: int(dst.version, to.version) });
-    const dir = text(e.dir);
-    const sum = flowOf(s, dir);
-    sum.copies++;
-    sum.bytes += int(e.bytes);
+    const over = crossings(e); // only copies over the bus are counted
+    for (const { dir } of over) {
+      s.ledger[dir].copies++;
+      s.ledger[dir].bytes += int(e.bytes);
+    }
     addHeld(s, e);
     const cost = lineCost(s, e);
-    if (cost && sum !== s.ledger.other) change(s.lines, lineOf(e), { bytes: cost.bytes + int(e.bytes), copies: cost.copies + 1 });
-    s.work.set(int(e.id), { kind: 'copy', dir });
+    if (cost && over.length) change(s.lines, lineOf(e), { bytes: cost.bytes + over.length * int(e.bytes), copies: cost.copies + 1 });
+    s.work.set(int(e.id), { kind: 'copy', dir: text(e.dir), route: text(e.route) });
   },
 
   op(s, e) {
@@ -165,10 +167,8 @@ const on = {
     s.work.delete(id);
     const start = int(e.start);
     const end = Math.max(start, int(e.end));
-    if (work.kind === 'copy') {
-      flowOf(s, work.dir).time += end - start;
-      flowOf(s, work.dir).wire += Math.max(0, int(e.wire, end - start));
-    } else s.ledger.busy += end - start;
+    for (const { dir } of crossings(work)) s.ledger[dir].wire += wireOf(work, e, dir);
+    if (work.kind === 'op') s.ledger.busy += end - start;
   },
 
   sync(s, e) {
@@ -314,12 +314,6 @@ function unbind(s, variable, id) {
   if (tensor) change(s.tensors, before, { also: tensor.also.filter(({ name, fn }) => !variable.endsWith(` ${fn} ${name}`)) });
 }
 
-// Only copies over the bus are counted.
-function flowOf(s, dir) {
-  if (dir === 'h2d') return s.ledger.h2d;
-  return dir === 'd2h' ? s.ledger.d2h : s.ledger.other;
-}
-
 function addHeld(s, e) {
   s.ledger.held += Math.max(0, int(e.held));
   if (isOwnWork(e)) s.ledger.own += Math.max(0, int(e.held));
@@ -416,7 +410,7 @@ export function apply(s, event) {
 
 // A copy that shares nothing that changes: what its maps and lists hold never does.
 function copyOf(s) {
-  const { h2d, d2h, other, ops, live } = s.ledger;
+  const { h2d, d2h, ops, live } = s.ledger;
   return {
     ...s,
     sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), iterations: new Map(s.iterations),
@@ -424,7 +418,7 @@ function copyOf(s) {
     passes: new Set(s.passes), making: new Map(s.making),
     freed: s.freed.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),
-    ledger: { ...s.ledger, h2d: { ...h2d }, d2h: { ...d2h }, other: { ...other }, ops: { ...ops }, live: { ...live } },
+    ledger: { ...s.ledger, h2d: { ...h2d }, d2h: { ...d2h }, ops: { ...ops }, live: { ...live } },
   };
 }
 

@@ -30,7 +30,7 @@ export function transfer(copy, complete, devices) {
   if (!Number.isFinite(end)) return course;
   const wire = Math.max(0, int(complete.wire, end - start));
   if (copy.route === 'staged' && complete.staging > 0 && wire > 0) course.chunks = staged(copy, complete, devices, bytes, start);
-  else if (copy.route === 'host' && wire > 0) course.chunks = throughHost(copy, devices, bytes, start, wire);
+  else if (copy.route === 'host' && wire > 0) course.chunks = throughHost(copy, complete, devices, bytes, start, wire);
   else course.chunks = [{ bytes, hops: [{ ready: start, from: Math.max(start, end - wire), to: end }] }];
   return stretched(course);
 }
@@ -45,11 +45,26 @@ function staged(copy, complete, devices, bytes, start) {
   return pipeline(bytes, int(card.staging_chunk, CHUNK), start, up ? [memory, bus] : [bus, memory]);
 }
 
-function throughHost(copy, devices, bytes, start, wire) {
+// Without the time of each crossing both are drawn equally long.
+function throughHost(copy, { wire_up: told }, devices, bytes, start, wire) {
   const [from, to] = [modelOf(devices, copy.src), modelOf(devices, copy.dst)];
-  const [down, up] = [int(from.bus_bandwidth, 1), int(to.bus_bandwidth, 1)]; // wire is the sum of both hops
-  const of = (card, share) => ({ rate: bytes / (wire * share), latency: int(card.bus_latency) });
-  return pipeline(bytes, int(from.staging_chunk, CHUNK), start, [of(from, up / (up + down)), of(to, down / (up + down))]);
+  const up = int(told, wire / 2);
+  const of = (card, time) => ({ rate: bytes / time, latency: int(card.bus_latency) });
+  return pipeline(bytes, int(from.staging_chunk, CHUNK), start, [of(from, wire - up), of(to, up)]);
+}
+
+/** When a copy crosses the bus of a card: [{dir, hop}], hop: which of its chunks' hops that is, -1: the last. */
+export function crossings({ dir, route }) {
+  if (dir === 'p2p') return route === 'host' ? [{ dir: 'd2h', hop: 0 }, { dir: 'h2d', hop: -1 }] : [];
+  return dir === 'h2d' || dir === 'd2h' ? [{ dir, hop: route === 'staged' && dir === 'h2d' ? -1 : 0 }] : [];
+}
+
+/** How long its bytes took on the bus in direction dir, in ns; by way of the host only where the log tells each crossing. */
+export function wireOf({ dir, route }, complete, on) {
+  const all = Math.max(0, int(complete.wire, int(complete.end) - int(complete.start)));
+  if (dir !== 'p2p' || route !== 'host') return all;
+  const up = Math.max(0, int(complete.wire_up));
+  return on === 'h2d' ? up : up && Math.max(0, all - up);
 }
 
 // Chunks through two buffers: a hop begins when the one before it has ended, its own lane is free, and a buffer is.

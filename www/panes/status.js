@@ -35,6 +35,7 @@ function reason(card, why) {
 function figure(name, value) {
   if (!Number.isFinite(value)) return String(value);
   if (/flops/.test(name)) return `${value / 1e12} TFLOP/s`;
+  if (/queue/.test(name)) return units.plural(value, 'launch', 'launches'); // a count
   if (/bandwidth|per_s/.test(name)) return `${value / 1e9} GB/s`;
   return /chunk|bytes/.test(name) ? units.bytes(value) : units.time(value);
 }
