@@ -1,9 +1,10 @@
 /* call_site_name.c: a call site's source line, and the variable that its result is assigned to.
  *
  * The compiler provides only the line of a call (its first or its last one, depending on the compiler) and its
- * arguments as written. So the file is scanned statement by statement for a declaration or assignment `name =
- * call(args)` whose right side is exactly that call. In `c = fy_add(fy_mul(a, b), d)` the sum is named c, and the
- * product has no name. Two identical calls on one line are ambiguous and get no name. */
+ * arguments as written. So the file is scanned, once, statement by statement, for declarations and assignments `name =
+ * call(args)`; a call site looks among those of its line for the one whose right side is exactly that call. In `c =
+ * fy_add(fy_mul(a, b), d)` the sum is named c, and the product has no name. Two identical calls on one line are
+ * ambiguous and get no name. */
 #define _GNU_SOURCE /* memmem */
 #include <ctype.h>
 #include <stdio.h>
@@ -142,17 +143,71 @@ static char *name_of(const statement *p)
     return name;
 }
 
-static char *find_name(const fy_site *at, const fy_source *source)
+/* ---- a file's assignments ---- */
+
+/* In the order of the text, so that lines never fall. */
+typedef struct fy_assignments {
+    size_t count, room;
+    statement all[];
+} assignments;
+
+static assignments *with_room(assignments *a)
+{
+    if (a && a->count < a->room) return a;
+    size_t room = a ? 2 * a->room : 64;
+    assignments *more = realloc(a, sizeof *a + room * sizeof *a->all);
+    if (!more) fy_out_of_memory("the assignments of a source file");
+    if (!a) more->count = 0;
+    more->room = room;
+    return more;
+}
+
+static assignments *read_assignments(const fy_source *source)
 {
     scanner w = {source->text, source->text + source->size, 1};
+    assignments *a = with_room(NULL);
+    for (statement p; next_statement(&w, &p);) {
+        if (!p.equals) continue;
+        a = with_room(a);
+        a->all[a->count++] = p;
+    }
+    return a;
+}
+
+/* Read at most once, but for threads that come at the same time. */
+static const assignments *assignments_of(fy_source *source)
+{
+    assignments *known = __atomic_load_n(&source->assignments, __ATOMIC_ACQUIRE);
+    if (known) return known;
+    assignments *made = read_assignments(source);
+    bool is_first =
+        __atomic_compare_exchange_n(&source->assignments, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (!is_first) free(made);
+    return is_first ? made : known;
+}
+
+static size_t first_that_ends_at(const assignments *a, int line)
+{
+    size_t from = 0, to = a->count;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (a->all[middle].last_line < line) from = middle + 1;
+        else to = middle;
+    }
+    return from;
+}
+
+static char *find_name(const fy_site *at, fy_source *source)
+{
+    const assignments *a = assignments_of(source);
     char *name = NULL;
-    for (statement p; next_statement(&w, &p) && p.first_line <= at->line;) {
-        if (!p.equals || p.last_line < at->line || !is_the_call(&p, at)) continue;
+    for (size_t i = first_that_ends_at(a, at->line); i < a->count && a->all[i].first_line <= at->line; i++) {
+        if (!is_the_call(&a->all[i], at)) continue;
         if (name) { /* ambiguous */
             free(name);
             return NULL;
         }
-        name = name_of(&p);
+        name = name_of(&a->all[i]);
     }
     return name;
 }
@@ -162,7 +217,7 @@ const char *fy_site_variable(fy_site *at)
     if (!at || !at->file || !at->call || !at->args) return NULL;
     const char *known = __atomic_load_n(&at->variable, __ATOMIC_ACQUIRE), *none = NULL;
     if (!known) {
-        const fy_source *source = fy_source_of(at->file);
+        fy_source *source = fy_source_of(at->file);
         char *name = source ? find_name(at, source) : NULL;
         known = name ? name : "";
         if (!__atomic_compare_exchange_n(&at->variable, &none, known, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {

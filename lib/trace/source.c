@@ -76,10 +76,10 @@ static fy_source *find_or_read(const char *path)
     return add(path, text, size);
 }
 
-const fy_source *fy_source_of(const char *path)
+fy_source *fy_source_of(const char *path)
 {
     pthread_mutex_lock(&lock);
-    const fy_source *s = find_or_read(path);
+    fy_source *s = find_or_read(path);
     pthread_mutex_unlock(&lock);
     return s->text ? s : NULL;
 }
