@@ -96,6 +96,7 @@ static int ferry_option_count(char **arg)
 
 static void emit_session(void)
 {
+    static const char knows[] = "[\"reads\",\"frees\",\"addresses\",\"sources\",\"calls\"]";
     fy_text args = {0}, devices = {0};
     fy_text_str(&args, "[");
     for (int i = 1, skip; i < argc_ && argv_[i]; i += skip ? skip : 1) {
@@ -110,7 +111,8 @@ static void emit_session(void)
     FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .ferry = fy_ref_str(FERRY_VERSION),
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes(args.data, args.size),
             .clock = fy_dev_model_clock() ? FY_WORD_model : FY_WORD_measured, .seed = (int64_t)fy_session_seed(),
-            .devices = fy_ref_bytes(devices.data, devices.size), .parent_seq = parent_seq);
+            .devices = fy_ref_bytes(devices.data, devices.size), .knows = fy_ref_bytes(knows, sizeof knows - 1),
+            .parent_seq = parent_seq);
     opened = true;
     free(args.data);
     free(devices.data);

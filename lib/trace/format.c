@@ -74,8 +74,10 @@ static void dim3(fy_text *out, const char *name, const unsigned char *p)
     fy_text_printf(out, "[%u,%u,%u]", n[0], n[1], n[2]);
 }
 
+/* One end of a copy that its origin does not know is left out. */
 static bool side(fy_text *out, const char *name, fy_side s)
 {
+    if (s.device == FY_NO_DEVICE) return s.mem < FY_WORD_COUNT;
     key(out, name);
     fy_text_add(out, "{", 1);
     id(out, "tensor", s.tensor);

@@ -15,7 +15,7 @@
  *   NUMS  fy_ref to double[] ("nan", "inf", "-inf" as strings)
  *   REFS  fy_ref to fy_use[]: [{"tensor","storage","version"}]
  *   JSON  fy_ref to JSON text              DIM3   uint32_t[3], omitted if the first is 0
- *   SIDE  fy_side: {"tensor","storage","device","mem","addr","version"}
+ *   SIDE  fy_side: {"tensor","storage","device","mem","addr","version"}; omitted if its device is FY_NO_DEVICE
  * */
 #ifndef FERRY_SCHEMA_H
 #define FERRY_SCHEMA_H
@@ -48,6 +48,7 @@
         FIELD(session, ENUM, clock, "model or measured") \
         FIELD(session, INT, seed, "seed of the random inputs") \
         FIELD(session, JSON, devices, "name, kind (cpu, sim, real), card, capacity, physical number, model parameters") \
+        FIELD(session, JSON, knows, "a list: what its origin can tell of, of reads, frees, addresses, sources and calls; left out: of all") \
         FIELD(session, SEQ, parent_seq, "after fork: the parent's last event") \
     END(session) \
     KIND(source, "text of a source file, before the first event with a call site in it") \
@@ -80,6 +81,7 @@
         FIELD(alloc, INT, bytes, "bytes allocated, after rounding") \
         FIELD(alloc, OPT, stream, "stream it belongs to") \
         FIELD(alloc, INT, tenant, "how many storages used this address before") \
+        FIELD(alloc, FLAG, before, "it was there before the trace began") \
     END(alloc) \
     KIND(free, "a storage was freed: its last reference was dropped") \
         FIELD(free, ID, storage, "which") \

@@ -68,12 +68,29 @@ static void add_device(history *h, json d)
     if (n == 0) h->host = h->device[0].model;
 }
 
+/* In the order of KNOWS_READS and the others. */
+static const char *const things[] = {"reads", "frees", "addresses", "sources", "calls"};
+enum { THINGS = sizeof things / sizeof *things };
+
+/* A log that does not say tells of all. */
+static unsigned lacking(const fy_event *e)
+{
+    fy_bytes text = fy_event_bytes(e, e->is.session.knows);
+    json list = json_of(text.data, text.size), word;
+    unsigned lacks = e->is.session.knows ? (1u << THINGS) - 1 : 0;
+    while (lacks && json_next(&list, NULL, &word))
+        for (unsigned i = 0; i < THINGS; i++)
+            if (json_is(word, things[i])) lacks &= ~(1u << i);
+    return lacks;
+}
+
 static void add_session(history *h, const fy_event *e)
 {
     fy_bytes text = fy_event_bytes(e, e->is.session.devices);
     json list = json_of(text.data, text.size), device;
     while (json_next(&list, NULL, &device)) add_device(h, device);
     h->measured = e->is.session.clock == FY_WORD_measured;
+    h->lacks = lacking(e);
 }
 
 static void add_source(history *h, const fy_event *e)
@@ -465,6 +482,19 @@ void history_add(history *h, const fy_event *e)
     }
 }
 
+/* "reads and frees" */
+static const char *lacking_words(unsigned lacks, char *text, size_t room)
+{
+    size_t used = 0;
+    *text = 0;
+    for (unsigned i = 0; i < THINGS && used < room; i++) {
+        if (!(lacks >> i & 1)) continue;
+        const char *before = !used ? "" : lacks >> (i + 1) ? ", " : " and ";
+        used += (size_t)snprintf(text + used, room - used, "%s%s", before, things[i]);
+    }
+    return text;
+}
+
 void history_note(const history *h, const char *what, char *note, size_t room)
 {
     size_t used = strlen(note);
@@ -476,6 +506,12 @@ void history_note(const history *h, const char *what, char *note, size_t room)
                                           : NULL;
     if (lacks)
         snprintf(note + used, room - used, "%s%s: %s may be incomplete", used && *lacks ? "; " : "", lacks, what);
+    used = strlen(note);
+    char unknown[80];
+    unsigned needed = h->lacks & ~(unsigned)KNOWS_SOURCES;
+    if (needed)
+        snprintf(note + used, room - used, "%sits origin does not know of %s: what depends on that is not in %s",
+                 used ? "; " : "", lacking_words(needed, unknown, sizeof unknown), what);
 }
 
 void history_free(history *h)

@@ -93,6 +93,9 @@ typedef struct card_seen {
     figures model;
 } card_seen;
 
+/* What an origin may know; a rule that needs what a log lacks would take silence for a fact. */
+enum { KNOWS_READS = 1, KNOWS_FREES = 2, KNOWS_ADDRESSES = 4, KNOWS_SOURCES = 8, KNOWS_CALLS = 16 };
+
 typedef struct history {
     act *acts;
     use *uses;
@@ -107,6 +110,7 @@ typedef struct history {
     id_map tensor_ids, storage_ids, work_ids, site_ids, node_ids, name_ids;
     card_seen device[MOST_CARDS + 1];
     figures host;
+    unsigned lacks;                            /* what its origin does not know: KNOWS_READS ... */
     bool measured, ended, cut, full, too_long; /* cut: events are missing; full: the log's limit was reached */
     int64_t events, last_end, status;          /* status: the exit status; -1: unknown */
 } history;

@@ -200,6 +200,13 @@ static int field_named(const fy_field *fields, json key, int from)
 
 static bool read_common(reading *r, json key, json v);
 
+/* What others add to an event is theirs: its line keeps it. */
+static bool is_own_field(json key)
+{
+    fy_bytes name = bare(key);
+    return name.size > 2 && !memcmp(name.data, "x_", 2);
+}
+
 /* Parses an object that may have only these fields, each once; of a repeated field the first counts. */
 static void read_object(reading *r, const fy_field *fields, json object, unsigned char *to)
 {
@@ -207,7 +214,8 @@ static void read_object(reading *r, const fy_field *fields, json object, unsigne
     uint64_t seen = 0;
     for (int i, next = 0; json_next(&object, &key, &item);) {
         if ((i = field_named(fields, key, next)) < 0) {
-            if (!r->e || !read_common(r, key, item)) set_error(r, bare(key), "is not in the schema");
+            bool is_known = is_own_field(key) || (r->e && read_common(r, key, item));
+            if (!is_known) set_error(r, bare(key), "is not in the schema");
             continue;
         }
         next = fields[i + 1].name ? i + 1 : 0;
@@ -218,7 +226,7 @@ static void read_object(reading *r, const fy_field *fields, json object, unsigne
     }
     for (int i = 0; fields[i].name; i++) {
         unsigned type = fields[i].type;
-        bool required = type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL || type == FY_TYPE_SIDE ||
+        bool required = type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL ||
                         type == VERSION;
         if (required && !(seen >> i & 1)) set_error(r, named(fields[i].name), "is missing");
     }
