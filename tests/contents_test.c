@@ -162,7 +162,25 @@ TEST(a_histogram_takes_the_largest_numbers_and_equal_ones)
         for (int i = 4; event_of("values", i); i++) last = event_of("values", i);
         assert_int_equal(cJSON_GetArraySize(field(last, "bins")), 16);
         assert_true(cJSON_GetArrayItem(field(last, "bins"), 0)->valuedouble == 64);
-        assert_int_equal(cJSON_GetArraySize(field(last, "data")), 16);
+        assert_int_equal(cJSON_GetArraySize(field(last, "data")), 1024);
+    }
+}
+
+TEST(results_are_shown_whole_until_they_have_taken_four_mebibytes)
+{
+    (void)state;
+    FY_TIMES(i, (4 << 20) / (1024 * 8))
+    {
+        since();
+        fy_zeros((1025));
+        if (i == 0) assert_int_equal(cJSON_GetArraySize(field(event_of("values", 0), "data")), 1024);
+    }
+    since();
+    FY_SCOPE
+    {
+        fy_zeros((1024)), fy_zeros((16));
+        assert_int_equal(cJSON_GetArraySize(field(event_of("values", 0), "data")), 16);
+        assert_int_equal(cJSON_GetArraySize(field(event_of("values", 1), "data")), 16);
     }
 }
 
@@ -305,6 +323,7 @@ int main(void)
         cmocka_unit_test_setup(a_column_of_nan_is_seen_in_a_large_matrix, quiet),
         cmocka_unit_test_setup(what_is_written_part_by_part_is_told_whole, quiet),
         cmocka_unit_test_setup(foreign_memory_is_not_read_when_it_is_wrapped, quiet),
+        cmocka_unit_test_setup(results_are_shown_whole_until_they_have_taken_four_mebibytes, quiet),
     };
     failed += cmocka_run_group_tests_name("contents", tests, NULL, NULL);
     recorded_end();

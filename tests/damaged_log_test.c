@@ -64,7 +64,7 @@ static void emit_every_kind(void)
     for (uint32_t i = 1; i < 5; i++) {
         FY_EMIT(at, alloc, .storage = i, .device = 1, .mem = FY_WORD_device, .addr = 64 * i, .stream = FY_ABSENT);
         FY_EMIT(at, tensor, .tensor = i, .name = fy_ref_str("mat1"), .storage = i, .shape = fy_ref_bytes(dims, 16),
-                .strides = fy_ref_bytes(dims, 16), .dtype = FY_WORD_float32, .device = 1);
+                .strides = fy_ref_bytes(dims, 16), .dtype = fy_ref_dtype(FY_FLOAT32), .device = 1);
         FY_EMIT(at, op, .id = i, .name = fy_ref_str("add"), .in = fy_ref_bytes(uses, sizeof uses),
                 .out = fy_ref_bytes(uses, 12), .grid = {1, 1, 1}, .block = {256, 1, 1});
         fy_emit_host_op(at, &(fy_host_op_record){.id = i, .name = fy_ref_str("add"), .out = uses[1], .nin = 2});

@@ -135,6 +135,7 @@ static void random_field(fy_type type, unsigned char *to)
     int64_t number = (int64_t)(rnd(1ull << 53) >> rnd(53)) * (rnd(4) ? 1 : -1);
     uint32_t grid[3] = {(uint32_t)rnd(9) + 1, (uint32_t)rnd(9), 1};
     fy_side side = {rnd(1ull << 60), (uint32_t)rnd(5), (uint32_t)rnd(5), (uint32_t)rnd(5), device, word};
+    if (device == FY_NO_DEVICE) side = (fy_side){.device = FY_NO_DEVICE}; /* an end that is not known */
     switch (type) {
     case FY_TYPE_OPT: number = rnd(3) ? number : FY_ABSENT; /* fall through */
     case FY_TYPE_INT: memcpy(to, &number, sizeof number); return;

@@ -56,9 +56,11 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
 /* Each kind with all fields, and the rest of its line after the common fields; in the schema's order. */
 #define GOLDEN(G) \
     G(session, "\"schema\":2,\"ferry\":\"0.1.0\",\"program\":\"a.out\",\"args\":[\"-v\"],\"clock\":\"model\"," \
-      "\"seed\":7,\"devices\":[{\"name\":\"cpu\"}],\"parent_seq\":4", \
+      "\"seed\":7,\"devices\":[{\"name\":\"cpu\"}],\"knows\":[\"reads\"],\"language\":\"C\",\"rank\":1,\"ranks\":2," \
+      "\"parent_seq\":4", \
       .schema = FY_SCHEMA_VERSION, .ferry = TEXT("0.1.0"), .program = TEXT("a.out"), .args = bytes_of("[\"-v\"]", 6), \
-      .clock = FY_WORD_model, .seed = 7, .devices = bytes_of("[{\"name\":\"cpu\"}]", 16), .parent_seq = 5) \
+      .clock = FY_WORD_model, .seed = 7, .devices = bytes_of("[{\"name\":\"cpu\"}]", 16), .knows = bytes_of("[\"reads\"]", 9), .language = TEXT("C"), \
+      .rank = 1, .ranks = 2, .parent_seq = 5) \
     G(source, "\"path\":\"a.c\",\"hash\":\"00ff\",\"text\":\"int main(void)\\n{\\n\\treturn 0;\\n}\\n\"", \
       .path = TEXT("a.c"), .hash = TEXT("00ff"), .text = TEXT("int main(void)\n{\n\treturn 0;\n}\n")) \
     G(segment, "\"device\":\"cuda:0\",\"mem\":\"device\",\"addr\":\"0x200\",\"bytes\":2097152,\"pool\":\"small\"," \
@@ -67,14 +69,14 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
     G(segment_free, "\"device\":\"cuda:0\",\"addr\":\"0x200\",\"bytes\":2097152,\"why\":\"oom\",\"held\":9", \
       .device = 1, .addr = 0x200, .bytes = 2097152, .why = FY_WORD_oom, .held = 9) \
     G(alloc, "\"storage\":3,\"device\":\"cuda:0\",\"mem\":\"device\",\"addr\":\"0x7f0000000200\",\"asked\":48," \
-      "\"bytes\":512,\"stream\":0,\"tenant\":1", \
+      "\"bytes\":512,\"stream\":0,\"tenant\":1,\"before\":true", \
       .storage = 3, .device = 1, .mem = FY_WORD_device, .addr = 0x7f0000000200, .asked = 48, .bytes = 512, \
-      .stream = 0, .tenant = 1) \
+      .stream = 0, .tenant = 1, .before = 1) \
     G(free, "\"storage\":3,\"bytes\":512,\"deferred\":true", .storage = 3, .bytes = 512, .deferred = 1) \
     G(tensor, "\"tensor\":2,\"name\":\"mat1\",\"storage\":3,\"shape\":[4,3],\"strides\":[3,1],\"offset\":0," \
-      "\"dtype\":\"float32\",\"device\":\"cpu\",\"view_of\":1,\"saved\":true", \
+      "\"dtype\":\"float32\",\"itemsize\":4,\"device\":\"cpu\",\"view_of\":1,\"saved\":true", \
       .tensor = 2, .name = TEXT("mat1"), .storage = 3, .shape = LIST(int64_t, 4, 3), \
-      .strides = LIST(int64_t, 3, 1), .dtype = FY_WORD_float32, .view_of = 1, .saved = 1) \
+      .strides = LIST(int64_t, 3, 1), .dtype = TEXT("float32"), .itemsize = 4, .view_of = 1, .saved = 1) \
     G(name, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
     G(same, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
     G(results, "\"tensors\":[2,3]", .tensors = LIST(uint32_t, 2, 3)) \

@@ -14,7 +14,7 @@ static void make(uint32_t id, const char *name, uint8_t device)
 {
     FY_EMIT(&at, alloc, .storage = id, .device = device, .asked = 16384, .bytes = 16384, .stream = FY_ABSENT);
     FY_EMIT(&at, tensor, .tensor = id, .name = fy_ref_str(name), .storage = id, .shape = LIST(int64_t, 64, 64),
-            .strides = LIST(int64_t, 64, 1), .dtype = FY_WORD_float32, .device = device);
+            .strides = LIST(int64_t, 64, 1), .dtype = fy_ref_dtype(FY_FLOAT32), .device = device);
 }
 
 static void emit_complete(uint32_t id)
@@ -40,7 +40,7 @@ static void emit_run(void)
             .out = LIST(fy_use, {3, 3, 1}), .held = 4000);
     emit_complete(3);
     FY_EMIT(&at, tensor, .tensor = 4, .name = fy_ref_str("v"), .storage = 3, .shape = LIST(int64_t, 4096),
-            .dtype = FY_WORD_float32, .device = 1, .view_of = 3);
+            .dtype = fy_ref_dtype(FY_FLOAT32), .device = 1, .view_of = 3);
     FY_EMIT(&at, same, .tensor = 2, .name = fy_ref_str("again"));
     FY_EMIT(&at, sync, .scope = FY_WORD_device, .device = 1, .why = FY_WORD_user, .held = 3000);
     FY_EMIT(&at, free, .storage = 2, .bytes = 16384);

@@ -88,8 +88,9 @@ void fy_add_storage(fy_narration *t, fy_text *out, uint32_t storage)
 void fy_add_shape(const fy_log *log, fy_text *out, const fy_known_tensor *t)
 {
     size_t size = 0;
-    const char *word = fy_word_name(t->dtype), *dims = fy_log_bytes(log, t->shape, &size);
-    fy_text_printf(out, "%s [", word ? word : "?");
+    fy_add_string(log, out, t->dtype);
+    fy_text_str(out, t->dtype ? " [" : "? [");
+    const char *dims = fy_log_bytes(log, t->shape, &size);
     for (size_t i = 0; dims && i + 8 <= size && i < 8 * FY_MAX_DIMS; i += 8) {
         int64_t n;
         memcpy(&n, dims + i, 8);

@@ -10,7 +10,8 @@
 typedef struct fy_known_tensor {
     fy_ref name, shape;
     uint32_t storage;
-    uint8_t dtype, device;
+    fy_ref dtype;
+    uint8_t device;
 } fy_known_tensor;
 
 typedef struct fy_known_storage {

@@ -112,7 +112,7 @@ static void emit_session(void)
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes(args.data, args.size),
             .clock = fy_dev_model_clock() ? FY_WORD_model : FY_WORD_measured, .seed = (int64_t)fy_session_seed(),
             .devices = fy_ref_bytes(devices.data, devices.size), .knows = fy_ref_bytes(knows, sizeof knows - 1),
-            .parent_seq = parent_seq);
+            .language = fy_ref_str("C"), .rank = FY_ABSENT, .ranks = FY_ABSENT, .parent_seq = parent_seq);
     opened = true;
     free(args.data);
     free(devices.data);
@@ -238,7 +238,7 @@ void fy_session_crashed(void)
     if (!prepared || atomic_exchange(&opening, true) || atomic_load(&state) != RUNNING) return;
     FY_EMIT(NULL, session, .schema = FY_SCHEMA_VERSION, .ferry = fy_ref_str(FERRY_VERSION),
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes("[]", 2), .clock = FY_WORD_model,
-            .devices = fy_ref_bytes("[]", 2));
+            .devices = fy_ref_bytes("[]", 2), .language = fy_ref_str("C"), .rank = FY_ABSENT, .ranks = FY_ABSENT);
 }
 
 static bool start_late(void)

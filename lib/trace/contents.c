@@ -13,6 +13,7 @@
 #include "settings.h"
 
 enum { MOST_BINS = 16, MOST_SUMMARIZED = 1 << 18, MOST_RESULTS = 1 << 14 };
+enum { MOST_SHOWN = 1024 /* elements of a result ... */, ROOM = 4 << 20 /* ... while so many bytes of a log are not used */ };
 
 typedef struct reader {
     const void *data;
@@ -157,9 +158,18 @@ void fy_results_configure(void)
     fy_results_are_logged = fy_setting_is_on(own && *own ? "FERRY_VALUES" : "FERRY_VIEW");
 }
 
+/* How many elements of a result are shown: all, up to MOST_SHOWN, as long as there is room; then a sample. */
+static int64_t shown_of(int64_t numel)
+{
+    static _Atomic int64_t used;
+    int64_t bytes = (numel < MOST_SHOWN ? numel : MOST_SHOWN) * (int64_t)sizeof(double);
+    if (numel <= FY_SAMPLE) return FY_SAMPLE;
+    return atomic_fetch_add_explicit(&used, bytes, memory_order_relaxed) + bytes <= ROOM ? MOST_SHOWN : FY_SAMPLE;
+}
+
 void fy_result_emit(const fy_contents *of, uint32_t work)
 {
     static _Atomic int64_t emitted;
     if (atomic_fetch_add_explicit(&emitted, 1, memory_order_relaxed) < MOST_RESULTS)
-        fy_contents_emit(of, work, FY_SAMPLE, MOST_SUMMARIZED);
+        fy_contents_emit(of, work, shown_of(of->layout.numel), MOST_SUMMARIZED);
 }

@@ -7,7 +7,7 @@
 
 #include "run_work.h"
 
-enum { FY_SAMPLE = 16 }; /* elements that an event holds, unless it is of an answer */
+enum { FY_SAMPLE = 16 }; /* elements that an event holds at least, if there are so many */
 
 /* of->data: in memory that the host can read. work: the copy or op that wrote it; 0: the host read or wrote it. shown:
  * elements that the event holds at most; most: elements that the summary is made of, about, evenly spaced. Nothing

@@ -109,6 +109,7 @@ void fy_emit_drop_free(fy_site *at, const fy_ev_drop *drop, const fy_ev_free *fr
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */
 fy_ref fy_ref_str(const char *s);                 /* interned by content; 0 for NULL */
 fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise, for DIMS */
+fy_ref fy_ref_dtype(fy_dtype d);                  /* likewise, its name */
 
 /* A thread's number in the log of that generation; another one: the thread has none yet. swap gives the caller the
  * number t, of a thread that has ended, and returns its own. */

@@ -102,6 +102,13 @@ bool fy_event_is(const fy_event *e, fy_ref ref, const char *text)
     return is.size == strlen(text) && !memcmp(is.data, text, is.size);
 }
 
+fy_word fy_event_dtype(const fy_event *e, fy_ref name)
+{
+    for (fy_word word = FY_WORD_float32; name && word <= FY_WORD_bool; word++)
+        if (fy_event_is(e, name, fy_word_name(word))) return word;
+    return FY_WORD_none;
+}
+
 static bool element(const fy_event *e, fy_ref list, size_t i, void *to, size_t size)
 {
     fy_bytes all = fy_event_bytes(e, list);

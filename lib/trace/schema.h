@@ -49,6 +49,9 @@
         FIELD(session, INT, seed, "seed of the random inputs") \
         FIELD(session, JSON, devices, "name, kind (cpu, sim, real), card, capacity, physical number, model parameters") \
         FIELD(session, JSON, knows, "a list: what its origin can tell of, of reads, frees, addresses, sources and calls; left out: of all") \
+        FIELD(session, STR, language, "the program's, C; sentences and fixes are in its words") \
+        FIELD(session, OPT, rank, "of a run of several processes: which it is, from 0") \
+        FIELD(session, OPT, ranks, "how many there are") \
         FIELD(session, SEQ, parent_seq, "after fork: the parent's last event") \
     END(session) \
     KIND(source, "text of a source file, before the first event with a call site in it") \
@@ -95,7 +98,8 @@
         FIELD(tensor, DIMS, shape, "sizes") \
         FIELD(tensor, DIMS, strides, "in elements") \
         FIELD(tensor, INT, offset, "first element, in elements") \
-        FIELD(tensor, ENUM, dtype, "element type: float32, int64, bool ...") \
+        FIELD(tensor, STR, dtype, "element type: float32, int64, bool ..., or one that Ferry does not have") \
+        FIELD(tensor, OPT, itemsize, "bytes of an element; left out: as its dtype says") \
         FIELD(tensor, DEV, device, "of its storage") \
         FIELD(tensor, ID, view_of, "the tensor that it was made from as a view") \
         FIELD(tensor, FLAG, saved, "a handle of the autograd graph, which keeps the bytes for a gradient") \

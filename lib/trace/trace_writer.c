@@ -13,6 +13,7 @@
 #include "lane.h"
 #include "log.h"
 #include "log_format.h"
+#include "record_fields.h"
 #include "session_hooks.h"
 
 _Atomic uint32_t fy_log_generation;
@@ -300,6 +301,18 @@ fy_ref fy_ref_dims(const int64_t *dims, int n)
     uint64_t hash = HASH_BASIS;
     for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)dims[i]) * HASH_PRIME;
     return intern(hash, dims, (size_t)n * sizeof *dims);
+}
+
+fy_ref fy_ref_dtype(fy_dtype d)
+{
+    static _Atomic uint64_t known[FY_WORD_COUNT]; /* by word: the log's generation, and the reference */
+    fy_word word = fy_dtype_word(d);
+    uint64_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
+    uint64_t found = atomic_load_explicit(&known[word], memory_order_relaxed);
+    if (found >> 32 == generation) return (fy_ref)found;
+    fy_ref made = fy_ref_str(fy_word_name(word));
+    if (made) atomic_store_explicit(&known[word], generation << 32 | made, memory_order_relaxed);
+    return made;
 }
 
 /* ---- opening and closing ---- */

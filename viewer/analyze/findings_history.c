@@ -178,7 +178,7 @@ static void add_tensor(history *h, const fy_event *e)
     a->device = device_index(is->device);
     a->dst.storage = storage_index(h, is->storage);
     a->dst.tensor = *at = h->tensor_count - 1;
-    *x = (tensor){.storage = a->dst.storage, .site = a->site, .dtype = is->dtype};
+    *x = (tensor){.storage = a->dst.storage, .site = a->site, .dtype = (uint8_t)fy_event_dtype(e, is->dtype)};
     x->made = h->act_count - 1;
     x->saver = x->dropped = -1;
     x->view_of = tensor_index(h, is->view_of);

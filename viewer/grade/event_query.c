@@ -88,7 +88,7 @@ grade_array grade_answer(grading *g, const char *name)
     uint32_t id = a.event->is.answer.tensor;
     const fy_event *created = next_event(g, NULL, tensor, is->tensor == id);
     if (created) {
-        a.dtype = created->is.tensor.dtype;
+        a.dtype = fy_event_dtype(created, created->is.tensor.dtype);
         for (int64_t dim; a.ndim < 8 && fy_event_dim(created, created->is.tensor.shape, (size_t)a.ndim, &dim);)
             a.shape[a.ndim++] = dim < 0 ? -1 : dim;
     }

@@ -103,7 +103,7 @@ static void add_tensor(where *w, const fy_event *e)
                 .former = -1,
                 .storage = t->storage,
                 .line = e->line,
-                .dtype = t->dtype,
+                .dtype = fy_event_dtype(e, t->dtype),
                 .offset = known(t->offset),
                 .view_of = t->view_of,
                 .from = e->seq,
