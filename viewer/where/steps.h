@@ -1,5 +1,15 @@
-/* steps.h: the steps of a run, the same that the page shows (www/model/steps.js): a step is a call, with what it
- * allocates, copies, computes and waits for. */
+/* steps.h: the steps of a run, the same that the page shows: a step is what happens in one call of the program, from
+ * its first event until another one's begins.
+ *
+ * An event is of the call that the log says; that is of the innermost call or region around it that the program wrote:
+ * one with a place of its own, or a turn of a loop. So a backward pass is one step, and so is each call in a forward
+ * function of the program. Events of one such call and of one thread that follow one another are a step; where the call
+ * goes on after another one's events, another step of it begins.
+ *
+ * An operation's end, values and names come later, or tell nothing of their own: they begin no step. Values of a result
+ * are logged when the next call waits for the card: they are of the step of the event behind them. Of events that
+ * belong to no call, those of a kind are a step; a verdict's checks and its grade are one, so is what is freed at the
+ * end, and the end of a program that an error stops is the error's. */
 #ifndef FERRY_STEPS_H
 #define FERRY_STEPS_H
 
@@ -7,10 +17,8 @@
 
 typedef struct step {
     uint64_t from, to; /* its events */
-    int kind;          /* of its main event, an fy_kind */
-    int file;          /* steps_file(); 0: none */
-    uint32_t line, storage;
-    bool call; /* several kernels, joined */
+    int file;          /* of its call: steps_file(); 0: none */
+    uint32_t line;
 } step;
 
 typedef struct steps steps;

@@ -100,7 +100,7 @@ static void refuse_name(const where *w, const char *name, char *err, size_t room
         int far = name_distance(name, strlen(name), one, strlen(one));
         bool again = false;
         if (one == unnamed) continue;
-        if (!strncmp(one, name, strlen(name))) far = 1; /* "batch" for "batch[i] #1" */
+        if (!strncmp(one, name, strlen(name))) far = 1; /* "batch" for "batch[0]" */
         if (far < least) least = far, near = one;
         for (int k = 0; k < i && !again; k++) again = w->handles.all[k].name == w->handles.all[i].name;
         if (again || ++listed > NAMED || used + strlen(one) + 8 > sizeof names) continue;

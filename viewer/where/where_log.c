@@ -1,8 +1,10 @@
 /* where_log.c: events to what where_log.h says. The rules of copies, writes and names are those of www/model/state.js. */
 #include <cjson/cJSON.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "log_format.h"
 #include "memory.h"
 #include "where_log.h"
 
@@ -29,53 +31,90 @@ static int intern(where *w, const char *text, size_t size)
     return PUSH(w, names, copy);
 }
 
-static uint64_t site_of(const fy_event *e, fy_bytes name, uint64_t more)
-{
-    fy_bytes path = fy_event_bytes(e, e->file), fn = fy_event_bytes(e, e->fn);
-    uint64_t z = hash_of(path.data, e->file ? path.size : 0, 1469598103934665603u ^ more);
-    z = hash_of(fn.data, e->fn && !more ? fn.size : 0, z);
-    return hash_of(name.data, name.size, z);
-}
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* An index that is no number: batch[i], not at[0]. */
-static bool has_index(fy_bytes name)
+static const char *word_end(const char *at, const char *end)
 {
-    const char *at = name.data, *end = at + name.size;
-    while ((at = memchr(at, '[', (size_t)(end - at)))) {
-        const char *close = memchr(at, ']', (size_t)(end - at));
-        if (!close) return false;
-        at++;
-        bool number = close > at;
-        for (const char *p = at; p < close; p++) number &= (*p >= '0' && *p <= '9') || *p == ' ';
-        if (!number && close > at) return true;
-    }
-    return false;
-}
-
-/* What a loop makes is told apart by number, as www/model/loop_names.js does: "batch[i] #2". */
-static int iteration_name(where *w, const fy_event *e, fy_bytes name)
-{
-    char text[256];
-    if (!has_index(name)) return intern(w, name.data, name.size);
-    int *iteration = id_map_at(&w->iteration_ids, site_of(e, name, e->line + 1u));
-    *iteration = *iteration < 0 ? 1 : *iteration + 1;
-    int n = snprintf(text, sizeof text, "%.*s #%d", (int)(name.size < 200 ? name.size : 200), name.data, *iteration);
-    return intern(w, text, (size_t)n);
+    if (at < end && is_letter(*at))
+        while (at < end && (is_letter(*at) || is_digit(*at))) at++;
+    return at;
 }
 
 static bool is_variable(fy_bytes name)
 {
-    for (size_t i = 0; i < name.size; i++) {
-        char c = name.data[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && (!i || c < '0' || c > '9')) return false;
+    return name.size && word_end(name.data, name.data + name.size) == name.data + name.size;
+}
+
+static uint64_t variable_of(const fy_event *e, fy_bytes name)
+{
+    fy_bytes path = fy_event_bytes(e, e->file), fn = fy_event_bytes(e, e->fn);
+    uint64_t z = hash_of(path.data, path.size, 1469598103934665603u);
+    z = hash_of(fn.data, fn.size, z);
+    return hash_of(name.data, name.size, z) + e->th;
+}
+
+static bool is_same(fy_bytes a, fy_bytes b) { return a.size == b.size && !memcmp(a.data, b.data, a.size); }
+
+/* In which turn is the event of the innermost FY_TIMES with this variable, in the function of its call? -1: of none. */
+static int64_t turn_of(const fy_event *e, fy_bytes variable)
+{
+    fy_call_entry turn, loop;
+    fy_site_entry site;
+    for (fy_ref ref = e->call; fy_log_call(e->log, ref, &turn); ref = turn.parent) {
+        if (turn.region != FY_WORD_turn || !fy_log_call(e->log, turn.parent, &loop)) continue;
+        if (!fy_log_site(e->log, loop.site, &site) || !fy_event_is(e, site.call, "FY_TIMES")) continue;
+        fy_bytes args = fy_event_bytes(e, site.args);
+        const char *comma = memchr(args.data, ',', args.size);
+        if (!comma || !is_same((fy_bytes){args.data, (size_t)(comma - args.data)}, variable)) continue;
+        bool sees = is_same(fy_event_bytes(e, site.fn), fy_event_bytes(e, e->fn));
+        return sees && turn.number >= 0 ? turn.number : -1;
     }
-    return name.size > 0;
+    return -1;
+}
+
+static const char *past_blanks(const char *at, const char *end)
+{
+    while (at < end && *at == ' ') at++;
+    return at;
+}
+
+/* What a subscript is in this turn: "i", "i + 1" or "i - 1"; -1: that is not known. */
+static int64_t index_of(const fy_event *e, const char *at, const char *end)
+{
+    const char *word = past_blanks(at, end), *stop = word_end(word, end);
+    int64_t turn = turn_of(e, (fy_bytes){word, (size_t)(stop - word)}), by = 0;
+    at = past_blanks(stop, end);
+    if (turn < 0 || at == end) return turn;
+    bool less = *at == '-';
+    if (!less && *at != '+') return -1;
+    const char *digits = at = past_blanks(at + 1, end);
+    for (; at < end && at < digits + 9 && is_digit(*at); at++) by = 10 * by + (*at - '0');
+    if (at == digits || past_blanks(at, end) != end) return -1;
+    return __builtin_add_overflow(turn, less ? -by : by, &turn) ? -1 : turn;
+}
+
+/* "batch[i]" in turn 3 of FY_TIMES(i, n) is "batch[3]". */
+static int numbered_name(where *w, const fy_event *e, fy_bytes name)
+{
+    char text[512];
+    size_t n = 0;
+    const char *end = name.data + name.size;
+    for (const char *at = name.data; at < end;) {
+        if (n + 24 > sizeof text) return intern(w, name.data, name.size);
+        const char *close = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
+        int64_t index = close ? index_of(e, at + 1, close) : -1;
+        text[n++] = *at++;
+        if (index < 0) continue;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%" PRId64, index);
+        at = close;
+    }
+    return intern(w, text, n);
 }
 
 /* ---- tensors ---- */
 
-/* The handle by which the autograd graph keeps a tensor, as www/model/loop_names.js calls it. */
+/* The handle by which the autograd graph keeps a tensor, as the page calls it. */
 static int saved_name(where *w, uint32_t id)
 {
     char text[256];
@@ -110,13 +149,13 @@ static void add_tensor(where *w, const fy_event *e)
                 .until = NEVER,
                 .named = e->seq,
                 .renamed = NEVER};
-    h.name = t->saved ? saved_name(w, t->view_of) : iteration_name(w, e, name);
+    h.name = t->saved ? saved_name(w, t->view_of) : numbered_name(w, e, name);
     h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
     h.dims = add_dims(w, e, t->shape, t->strides, &h.rank);
     int number = PUSH(w, handles, h);
     *id_map_at(&w->handle_ids, t->tensor) = number;
     if (!e->fn || t->saved || !is_variable(name)) return;
-    int *variable = id_map_at(&w->variable_ids, site_of(e, name, 0) + e->th);
+    int *variable = id_map_at(&w->variable_ids, variable_of(e, name));
     if (*variable >= 0 && w->handles.all[*variable].name == h.name) w->handles.all[*variable].renamed = e->seq;
     *variable = number;
 }
@@ -127,7 +166,7 @@ static void add_name(where *w, const fy_event *e)
     if (at < 0 || !e->is.name.name) return;
     handle *h = &w->handles.all[at];
     h->former = h->name;
-    h->name = iteration_name(w, e, fy_event_bytes(e, e->is.name.name));
+    h->name = numbered_name(w, e, fy_event_bytes(e, e->is.name.name));
     h->named = e->seq;
 }
 
@@ -323,8 +362,7 @@ where *where_begin(void)
 void where_free(where *w)
 {
     if (!w) return;
-    id_map *const maps[] = {&w->handle_ids, &w->storage_ids,  &w->work_ids,
-                            &w->name_ids,   &w->variable_ids, &w->iteration_ids};
+    id_map *const maps[] = {&w->handle_ids, &w->storage_ids, &w->work_ids, &w->name_ids, &w->variable_ids};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) id_map_free(maps[i]);
     for (int i = 0; i < w->names.count; i++) free(w->names.all[i]);
     steps_free(w->steps);

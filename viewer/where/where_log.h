@@ -68,7 +68,7 @@ struct where {
     LIST(int64_t) times; /* of each event, never falling */
     int64_t *revs;       /* by storage index: of the lineage that began there */
     int revs_room;
-    id_map handle_ids, storage_ids, work_ids, name_ids, variable_ids, iteration_ids;
+    id_map handle_ids, storage_ids, work_ids, name_ids, variable_ids;
     card cards[MOST_CARDS + 1]; /* by device */
     int64_t total;
     bool stopped, ended;
