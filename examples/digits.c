@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     fy_module *net = fy_sequential((fy_nn_linear(PIXELS, 256), fy_nn_relu(), fy_nn_linear(256, 10)));
     fy_module_to(net, device);
     fy_optimizer *optimizer = fy_optim_adam(net, .lr = 1e-3);
-    for (int epoch = 0; epoch < 3; epoch++) {
+    FY_TIMES (epoch, 3) {
         FY_EACH (batch, loader) {
             fy_tensor *pictures = fy_to(batch[0], device, .non_blocking = true);
             fy_tensor *digits = fy_to(batch[1], device, .non_blocking = true);

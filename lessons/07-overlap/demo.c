@@ -5,7 +5,7 @@
 static void send(const char *way, fy_stream *stream, fy_tensor *data, fy_tensor *there, fy_tensor *work)
 {
     int64_t begin = fy_now();
-    for (int i = 0; i < 4; i++) fy_mul_(work, 0.5); // the card is busy from here on
+    FY_TIMES (i, 4) fy_mul_(work, 0.5); // the card is busy from here on
     int64_t before = fy_now();
     FY_STREAM(stream) { fy_copy_(there, data, .non_blocking = true); }
     int64_t after = fy_now();

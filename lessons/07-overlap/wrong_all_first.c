@@ -16,12 +16,12 @@ int main(void)
     // Both conditions are met, but all copies come first and all work comes after them.
     fy_tensor *locked = fy_pin_memory(x);
     fy_stream *copies = fy_cuda_stream();
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (part, 4) {
         fy_tensor *from = fy_narrow(locked, 0, part * rows, rows);
         FY_STREAM(copies) { fy_copy_(there[part], from, .non_blocking = true); }
     }
     fy_stream_wait_stream(fy_cuda_default_stream(), copies);
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (part, 4) {
         fy_relu_(fy_add_(fy_mul_(there[part], 0.5), 1));
         fy_add_(total, there[part]);
     }

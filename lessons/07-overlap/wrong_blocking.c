@@ -16,7 +16,7 @@ int main(void)
     // Page-locked and in a stream of its own; without .non_blocking the program waits for each copy.
     fy_tensor *locked = fy_pin_memory(x);
     fy_stream *copies = fy_cuda_stream();
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (part, 4) {
         fy_tensor *from = fy_narrow(locked, 0, part * rows, rows);
         FY_STREAM(copies) { fy_copy_(there[part], from); }
         fy_stream_wait_stream(fy_cuda_default_stream(), copies);

@@ -15,7 +15,7 @@ int main(void)
     // --- your code ---
     // Page-locked, and the program need not wait; but one stream does one thing after the other.
     fy_tensor *locked = fy_pin_memory(x);
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (part, 4) {
         fy_tensor *from = fy_narrow(locked, 0, part * rows, rows);
         fy_copy_(there[part], from, .non_blocking = true);
         fy_relu_(fy_add_(fy_mul_(there[part], 0.5), 1));

@@ -16,7 +16,7 @@ int main(void)
     // The copies run beside the work, and the work does not wait for them.
     fy_tensor *locked = fy_pin_memory(x);
     fy_stream *copies = fy_cuda_stream();
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (part, 4) {
         fy_tensor *from = fy_narrow(locked, 0, part * rows, rows);
         FY_STREAM(copies) { fy_copy_(there[part], from, .non_blocking = true); }
         fy_relu_(fy_add_(fy_mul_(there[part], 0.5), 1));

@@ -15,7 +15,7 @@ int main(void)
     // --- your code ---
     // A stream of its own, but from ordinary memory: the call waits until the bytes are staged.
     fy_stream *copies = fy_cuda_stream();
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (part, 4) {
         fy_tensor *from = fy_narrow(x, 0, part * rows, rows);
         FY_STREAM(copies) { fy_copy_(there[part], from, .non_blocking = true); }
         fy_stream_wait_stream(fy_cuda_default_stream(), copies);

@@ -17,13 +17,13 @@ int main(void)
     fy_tensor *locked = fy_pin_memory(x), *useless = fy_ones((4096, 4096), .device = "cuda");
     fy_stream *copies = fy_cuda_stream();
     fy_stream_wait_stream(copies, fy_cuda_default_stream());
-    for (int i = 0; i < 40; i++) fy_mul_(useless, 1);
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (i, 40) fy_mul_(useless, 1);
+    FY_TIMES (part, 4) {
         fy_tensor *from = fy_narrow(locked, 0, part * rows, rows);
         FY_STREAM(copies) { fy_copy_(there[part], from, .non_blocking = true); }
     }
     fy_stream_wait_stream(fy_cuda_default_stream(), copies);
-    for (int part = 0; part < 4; part++) {
+    FY_TIMES (part, 4) {
         fy_relu_(fy_add_(fy_mul_(there[part], 0.5), 1));
         fy_add_(total, there[part]);
     }

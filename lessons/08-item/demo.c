@@ -12,15 +12,16 @@ int main(void)
     fy_cuda_synchronize();
 
     int64_t start = fy_now();
-    for (int step = 0; step < 4; step++) {
+    FY_TIMES (step, 4) {
         fy_mul_(a, 0.5);
         sum = fy_sum(a);
         if (fy_item(sum) > 50000) large++;
     }
     int64_t middle = fy_now();
-    for (int step = 0; step < 4; step++) {
+    FY_TIMES (step, 4) {
         fy_mul_(b, 0.5);
         sum = fy_sum(b);
+        fy_keep(sum); // it lives on after its turn
     }
     double last = fy_item(sum);
     int64_t end = fy_now();

@@ -11,7 +11,7 @@ int main(void)
 
     // --- your code ---
     fy_tensor *total = fy_zeros((), .device = "cuda");
-    for (int step = 0; step < 10; step++) {
+    FY_TIMES (step, 10) {
         fy_relu_(fy_add_(fy_mul_(x, 0.5), 0.25));
         fy_add_(total, fy_sum(x));
     }

@@ -11,7 +11,7 @@ int main(void)
 
     // --- your code ---
     double sums = 0;
-    for (int step = 0; step < 10; step++) {
+    FY_TIMES (step, 10) {
         fy_relu_(fy_add_(fy_mul_(x, 0.5), 0.25));
         sums += fy_item(fy_sum(x));
     }

@@ -12,7 +12,7 @@ int main(void)
     // --- your code ---
     // No fy_item in the loop: the sums are copied to the CPU and added up there.
     fy_tensor *total = fy_zeros(());
-    for (int step = 0; step < 10; step++) {
+    FY_TIMES (step, 10) {
         fy_relu_(fy_add_(fy_mul_(x, 0.5), 0.25));
         fy_add_(total, fy_cpu(fy_sum(x)));
     }

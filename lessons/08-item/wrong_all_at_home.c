@@ -12,7 +12,7 @@ int main(void)
     // --- your code ---
     // Where nothing runs on the card, nothing has to be waited for.
     fy_tensor *here = fy_cpu(x), *total = fy_zeros(());
-    for (int step = 0; step < 10; step++) {
+    FY_TIMES (step, 10) {
         fy_relu_(fy_add_(fy_mul_(here, 0.5), 0.25));
         fy_add_(total, fy_sum(here));
     }

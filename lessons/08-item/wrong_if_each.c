@@ -12,7 +12,7 @@ int main(void)
     // --- your code ---
     // Added up on the card; but the if needs a number to decide.
     fy_tensor *total = fy_zeros((), .device = "cuda");
-    for (int step = 0; step < 10; step++) {
+    FY_TIMES (step, 10) {
         fy_relu_(fy_add_(fy_mul_(x, 0.5), 0.25));
         fy_tensor *sum = fy_sum(x);
         if (fy_item(sum) > 0) fy_add_(total, sum);

@@ -12,7 +12,7 @@ int main(void)
     // --- your code ---
     // Added up on the card; but a print is a look, too.
     fy_tensor *total = fy_zeros((), .device = "cuda");
-    for (int step = 0; step < 10; step++) {
+    FY_TIMES (step, 10) {
         fy_relu_(fy_add_(fy_mul_(x, 0.5), 0.25));
         fy_add_(total, fy_sum(x));
         fy_print(total);

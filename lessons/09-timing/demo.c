@@ -9,14 +9,14 @@ int main(void)
     fy_cuda_synchronize(); // the card has nothing to do
 
     int64_t start = fy_now();
-    for (int i = 0; i < 6; i++) fy_mul_(x, 0.5);
+    FY_TIMES (i, 6) fy_mul_(x, 0.5);
     int64_t returned = fy_now();
     // asks, and does not wait: has the card done all that was queued?
     bool finished = fy_stream_query(fy_cuda_default_stream());
     fy_cuda_synchronize(); // waits
     int64_t done = fy_now();
     // the same work, with a wait after each operation
-    for (int i = 0; i < 6; i++) {
+    FY_TIMES (i, 6) {
         fy_mul_(y, 0.5);
         fy_cuda_synchronize(); // waits
     }

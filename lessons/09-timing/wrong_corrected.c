@@ -9,13 +9,13 @@ int main(void)
 {
     fy_tensor *warm = fy_ones((512, 512), .device = "cuda");
     fy_tensor *x = fy_to(fy_given("x"), "cuda");
-    for (int i = 0; i < 8; i++) fy_mul_(warm, 0.5); // other work, which is not to be timed
+    FY_TIMES (i, 8) fy_mul_(warm, 0.5); // other work, which is not to be timed
 
     // --- your code ---
     // The wait itself takes time, and somebody subtracts it: then the time is not what the clock says.
     fy_cuda_synchronize();
     int64_t begin = fy_now();
-    for (int i = 0; i < 8; i++) fy_relu_(fy_add_(fy_mul_(x, 0.5), 0.25));
+    FY_TIMES (i, 8) fy_relu_(fy_add_(fy_mul_(x, 0.5), 0.25));
     fy_cuda_synchronize();
     int64_t end = fy_now() - 5000;
     // --- end ---

@@ -6,7 +6,7 @@ int main(void)
 {
     fy_tensor *pixels = fy_full((3, 4096), 9, .dtype = FY_UINT8);
 
-    for (int i = 0; i < 3; i++) {
+    FY_TIMES (i, 3) {
         fy_tensor *picture = fy_to(fy_narrow(pixels, 0, i, 1), FY_FLOAT32);
         fy_tensor *there = fy_to(picture, "cuda");
         printf("picture %d: %g\n", i, fy_item(fy_mean(there)));

@@ -17,12 +17,12 @@ static fy_tensor *batch[BATCHES], *there[BATCHES], *results[BATCHES];
 /* Horner's rule: two operations a term. */
 static void work_on(fy_tensor *x, fy_tensor *y)
 {
-    for (int i = 0; i < TERMS; i++) fy_add_(fy_mul_(y, x), 1);
+    FY_TIMES (i, TERMS) fy_add_(fy_mul_(y, x), 1);
 }
 
 static void in_one_stream(void)
 {
-    for (int i = 0; i < BATCHES; i++) {
+    FY_TIMES (i, BATCHES) {
         fy_copy_(there[i], batch[i], .non_blocking = true);
         work_on(there[i], results[i]);
     }
@@ -30,7 +30,7 @@ static void in_one_stream(void)
 
 static void in_two_streams(fy_stream *copies)
 {
-    for (int i = 0; i < BATCHES; i++) {
+    FY_TIMES (i, BATCHES) {
         FY_STREAM(copies) { fy_copy_(there[i], batch[i], .non_blocking = true); }
         fy_stream_wait_stream(fy_cuda_default_stream(), copies); /* the work, not the host, waits for its batch */
         work_on(there[i], results[i]);
