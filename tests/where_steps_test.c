@@ -210,7 +210,7 @@ static void assert_steps(handmade *h, const char *want)
     hand_end(h);
 }
 
-static void events_without_a_call_go_together_by_kind(void **state)
+static void events_without_a_call_go_together(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -307,7 +307,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_turn_is_a_step_of_it),
         cmocka_unit_test(slots_and_lines_have_the_same_steps),
         cmocka_unit_test(steps_need_no_text_of_the_program),
-        cmocka_unit_test(events_without_a_call_go_together_by_kind),
+        cmocka_unit_test(events_without_a_call_go_together),
         cmocka_unit_test(the_end_belongs_to_the_error_before_it),
         cmocka_unit_test(results_are_of_the_step_behind_them),
         cmocka_unit_test(each_thread_has_steps_of_its_own),

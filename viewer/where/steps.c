@@ -14,9 +14,9 @@ typedef struct file {
 
 /* Whose events a step has. */
 typedef struct owner {
-    uint32_t call; /* 0: none, but events of a kind */
-    uint8_t kind;
+    uint32_t call; /* 0: none */
     uint16_t th;
+    uint8_t alone; /* the kind of an event that no call causes, or 0 */
 } owner;
 
 struct steps {
@@ -66,9 +66,11 @@ static void add_source(steps *s, const fy_event *e)
 
 /* ---- whose an event is ---- */
 
-static uint8_t class_of(uint8_t kind)
+/* No call causes these. */
+static bool stands_alone(uint8_t kind)
 {
-    return kind == FY_KIND_grade ? FY_KIND_check : kind == FY_KIND_free ? FY_KIND_drop : kind;
+    return kind == FY_KIND_session || kind == FY_KIND_end || kind == FY_KIND_log_full || kind == FY_KIND_check ||
+           kind == FY_KIND_grade || kind == FY_KIND_lost;
 }
 
 /* A call has its parent's place if the library made it, and so have most regions of the library. */
@@ -76,7 +78,7 @@ static owner owner_of(const fy_event *e, fy_site_entry *place)
 {
     fy_call_entry call, parent = {0};
     *place = (fy_site_entry){0};
-    if (!fy_log_call(e->log, e->call, &call)) return (owner){.kind = class_of(e->kind), .th = e->th};
+    if (!fy_log_call(e->log, e->call, &call)) return (owner){.th = e->th, .alone = stands_alone(e->kind) ? e->kind : 0};
     while (call.region != FY_WORD_turn && call.parent && fy_log_call(e->log, call.parent, &parent)) {
         if (call.site && call.site != parent.site) break;
         call = parent;
@@ -85,11 +87,22 @@ static owner owner_of(const fy_event *e, fy_site_entry *place)
     return (owner){.call = call.id, .th = e->th};
 }
 
-static bool is_same(owner a, owner b) { return a.call == b.call && a.kind == b.kind && a.th == b.th; }
+static bool is_same(owner a, owner b) { return a.call == b.call && a.alone == b.alone && a.th == b.th; }
 
-static bool begins_none(uint8_t kind)
+/* Does the event go on with the newest step? */
+static bool goes_on(const steps *s, uint8_t kind, owner own)
 {
-    return kind == FY_KIND_complete || kind == FY_KIND_values || kind == FY_KIND_source || kind == FY_KIND_name;
+    switch ((fy_kind)kind) {
+    case FY_KIND_complete:
+    case FY_KIND_values:
+    case FY_KIND_source:
+    case FY_KIND_name: return true;
+    case FY_KIND_end: return s->has_error;
+    case FY_KIND_check:
+    case FY_KIND_grade: return s->owner.alone == FY_KIND_check;
+    case FY_KIND_lost: return s->owner.alone == FY_KIND_lost;
+    default: return !own.alone && is_same(own, s->owner);
+    }
 }
 
 /* ---- adding ---- */
@@ -103,8 +116,7 @@ void steps_add(steps *s, const fy_event *e)
         return;
     }
     owner own = owner_of(e, &place);
-    bool joins = begins_none(e->kind) || (e->kind == FY_KIND_end && s->has_error) || is_same(own, s->owner);
-    if (!s->count || !joins) {
+    if (!s->count || !goes_on(s, e->kind, own)) {
         s->all = memory_grown(s->all, &s->room, s->count, sizeof *s->all, "the steps of a log");
         s->all[s->count++] = (step){.from = e->seq - s->results, .file = intern(s, e, place.file), .line = place.line};
         s->owner = own;

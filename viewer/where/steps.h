@@ -6,10 +6,10 @@
  * function of the program. Events of one such call and of one thread that follow one another are a step; where the call
  * goes on after another one's events, another step of it begins.
  *
- * An operation's end, values and names come later, or tell nothing of their own: they begin no step. Values of a result
- * are logged when the next call waits for the card: they are of the step of the event behind them. Of events that
- * belong to no call, those of a kind are a step; a verdict's checks and its grade are one, so is what is freed at the
- * end, and the end of a program that an error stops is the error's. */
+ * An operation's end, values, a source text and names come later, or tell nothing of their own: they begin no step.
+ * Values of a result are logged when the next call waits for the card: they are of the step of the event behind them.
+ * What no call causes (session, end, log_full, check, grade, lost) is a step of its own; but checks and their grade are
+ * one, and so are lost events, and the end of a program that an error stops is the error's. */
 #ifndef FERRY_STEPS_H
 #define FERRY_STEPS_H
 
