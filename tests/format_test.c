@@ -91,10 +91,12 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
     G(op, "\"id\":10,\"name\":\"add\",\"device\":\"cuda:1\",\"stream\":0,\"in\":[{\"tensor\":1,\"storage\":1," \
       "\"version\":1},{\"tensor\":2,\"storage\":3,\"version\":0}],\"out\":[{\"tensor\":4,\"storage\":4," \
       "\"version\":1}],\"numbers\":{\"alpha\":2},\"dtype\":\"int64\",\"flops\":12,\"bytes\":144,\"kernel\":\"add_i64\",\"grid\":[1,1,1]," \
-      "\"block\":[256,1,1],\"blas\":\"sgemm\",\"held\":5000,\"inplace\":true", \
+      "\"block\":[256,1,1],\"blas\":\"sgemm\",\"held\":5000,\"inplace\":true,\"sides\":[{}],\"own\":true," \
+      "\"declared\":[{\"storage\":4}],\"observed\":[]", \
       .id = 10, .name = TEXT("add"), .device = 2, .stream = 0, .in = USES({1, 1, 1}, {2, 3, 0}), \
       .out = USES({4, 4, 1}), .numbers = bytes_of("{\"alpha\":2}", 11), .dtype = FY_WORD_int64, .flops = 12, .bytes = 144, .kernel = TEXT("add_i64"), \
-      .grid = {1, 1, 1}, .block = {256, 1, 1}, .blas = TEXT("sgemm"), .held = 5000, .inplace = 1) \
+      .grid = {1, 1, 1}, .block = {256, 1, 1}, .blas = TEXT("sgemm"), .held = 5000, .inplace = 1, \
+      .sides = bytes_of("[{}]", 4), .own = 1, .declared = bytes_of("[{\"storage\":4}]", 15), .observed = bytes_of("[]", 2)) \
     G(complete, "\"id\":10,\"start\":100,\"end\":250,\"engine\":\"compute\",\"wire\":1,\"wire_up\":6,\"staging\":2,\"overhead\":3," \
       "\"launch\":4,\"marks\":5", \
       .id = 10, .start = 100, .end = 250, .engine = FY_WORD_compute, .wire = 1, .wire_up = 6, .staging = 2, .overhead = 3, \

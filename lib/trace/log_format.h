@@ -32,7 +32,7 @@ enum {
     FY_CHUNK_LEAST = FY_LOG_ALIGN,
     FY_CHUNK_MOST = 8 * FY_LOG_ALIGN,
     FY_PAYLOAD_BYTES = 48,
-    FY_RECORD_MAX = 96,       /* the largest record */
+    FY_RECORD_MAX = 104,      /* the largest record */
     FY_VERDICT_SLOTS = 1024,
     FY_VERDICT_ARENA = 4 * FY_LOG_ALIGN,
     FY_LOG_MIN = 16,          /* the smallest limit */

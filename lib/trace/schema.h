@@ -152,6 +152,10 @@
         FIELD(op, STR, blas, "BLAS routine, if one was used") \
         FIELD(op, INT, held, "ns the host was blocked") \
         FIELD(op, FLAG, inplace, "writes into an operand") \
+        FIELD(op, JSON, sides, "of a collective: a list of {device, stream, rank}, one for each output") \
+        FIELD(op, FLAG, own, "a kernel of the program's own, known by its name") \
+        FIELD(op, JSON, declared, "of such a kernel: what it was said to access, a list of {storage, first, bytes, write}") \
+        FIELD(op, JSON, observed, "likewise what it was seen to access") \
     END(op) \
     KIND(complete, "a copy or an op ended") \
         FIELD(complete, ID, id, "which") \

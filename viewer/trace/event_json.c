@@ -364,6 +364,7 @@ static bool read_call_field(event_arena *a, told_call *c, json key, json v)
     if (json_is(key, "file")) return read_string(a, v, &c->file);
     if (json_is(key, "line")) return read_integer(v, 0, &c->line) && c->line <= UINT32_MAX;
     if (json_is(key, "fn")) return read_string(a, v, &c->fn);
+    if (json_is(key, "stack")) return json_type(v) == '['; /* the call sites outside of it: for who draws them */
     if (json_is(key, "turns")) return read_integer(v, -exact, &c->turns);
     if (json_is(key, "of")) return read_count(v, 1, &c->of);
     static const char *const numbers[] = {"turn", "node", "batch", "item"};

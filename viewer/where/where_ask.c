@@ -128,12 +128,12 @@ static void print_shape(const where *w, const handle *h, FILE *out)
 {
     putc('(', out);
     for (int i = 0; i < h->rank; i++) fprintf(out, "%s%" PRId64, i ? ", " : "", w->dims.all[h->dims + i]);
-    fprintf(out, "%s) of %s", h->rank == 1 ? "," : "", fy_word_name((unsigned)h->dtype));
+    fprintf(out, "%s) of %s", h->rank == 1 ? "," : "", w->names.all[h->dtype]);
 }
 
 static int64_t bytes_seen(const where *w, const handle *h)
 {
-    int64_t n = dtype_size((uint8_t)h->dtype);
+    int64_t n = h->itemsize;
     for (int i = 0; i < h->rank; i++)
         if (__builtin_mul_overflow(n, w->dims.all[h->dims + i], &n)) return 0;
     return n;

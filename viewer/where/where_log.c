@@ -142,7 +142,7 @@ static void add_tensor(where *w, const fy_event *e)
                 .former = -1,
                 .storage = t->storage,
                 .line = e->line,
-                .dtype = fy_event_dtype(e, t->dtype),
+                .itemsize = t->itemsize > 0 ? t->itemsize : dtype_size((uint8_t)fy_event_dtype(e, t->dtype)),
                 .offset = known(t->offset),
                 .view_of = t->view_of,
                 .from = e->seq,
@@ -150,7 +150,9 @@ static void add_tensor(where *w, const fy_event *e)
                 .named = e->seq,
                 .renamed = NEVER};
     h.name = t->saved ? saved_name(w, t->view_of) : numbered_name(w, e, name);
+    fy_bytes dtype = fy_event_bytes(e, t->dtype);
     h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
+    h.dtype = intern(w, dtype.size ? dtype.data : "a dtype that is not known", dtype.size ? dtype.size : 25);
     h.dims = add_dims(w, e, t->shape, t->strides, &h.rank);
     int number = PUSH(w, handles, h);
     *id_map_at(&w->handle_ids, t->tensor) = number;

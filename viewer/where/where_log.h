@@ -12,10 +12,10 @@
 typedef struct handle {
     uint32_t id, storage, line;
     int name, former; /* indices into names; former: the name before its last; -1: none */
-    int fn, dtype;    /* dtype: an fy_word */
+    int fn, dtype;    /* likewise */
     int dims;         /* index into dims; -1: a scalar */
     int rank;
-    int64_t offset;
+    int64_t offset, itemsize; /* itemsize: bytes of an element; 0: not known */
     uint32_t view_of;
     uint64_t from, named, until; /* events; named: got its last name; until: dropped */
     uint64_t renamed;            /* its variable got another tensor */
