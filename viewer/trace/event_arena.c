@@ -172,10 +172,9 @@ static fy_ref copy_site(event_arena *a, const fy_event *e, fy_ref ref)
     return event_arena_put(a, &site, sizeof site);
 }
 
-/* Outermost first, since a parent is older. At most as many as a thread has frames, and its loader's. */
+/* Outermost first, since a parent is older. */
 fy_ref event_arena_copy_call(event_arena *a, const fy_event *e, fy_ref ref)
 {
-    enum { DEEPEST = 1024 };
     fy_ref path[DEEPEST], known = 0;
     fy_call_entry call, of;
     int n = 0;

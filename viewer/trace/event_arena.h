@@ -24,6 +24,7 @@ void event_arena_keep_end(event_arena *a);
 fy_ref event_arena_call(const event_arena *a, uint32_t id); /* 0: there is none of that id */
 /* The call's references are to this arena. Of a call that is here already the first counts. */
 fy_ref event_arena_add_call(event_arena *a, const struct fy_call_entry *call);
+enum { DEEPEST = 1024 }; /* calls in each other that are followed: a thread has fewer frames, with its loader's */
 /* The event's call and its parents, copied from another log; its reference here. */
 fy_ref event_arena_copy_call(event_arena *a, const fy_event *e, fy_ref call);
 /* A buffer for assembling an entry, valid until the next call. */

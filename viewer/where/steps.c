@@ -79,8 +79,8 @@ static owner owner_of(const fy_event *e, fy_site_entry *place)
     fy_call_entry call, parent = {0};
     *place = (fy_site_entry){0};
     if (!fy_log_call(e->log, e->call, &call)) return (owner){.th = e->th, .alone = stands_alone(e->kind) ? e->kind : 0};
-    while (call.region != FY_WORD_turn && call.parent && fy_log_call(e->log, call.parent, &parent)) {
-        if (call.site && call.site != parent.site) break;
+    for (int i = 0; i < DEEPEST && call.region != FY_WORD_turn; i++) {
+        if (!fy_log_call(e->log, call.parent, &parent) || (call.site && call.site != parent.site)) break;
         call = parent;
     }
     fy_log_site(e->log, call.site, place);

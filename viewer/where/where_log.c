@@ -61,7 +61,8 @@ static int64_t turn_of(const fy_event *e, fy_bytes variable)
 {
     fy_call_entry turn, loop;
     fy_site_entry site;
-    for (fy_ref ref = e->call; fy_log_call(e->log, ref, &turn); ref = turn.parent) {
+    fy_ref ref = e->call;
+    for (int i = 0; i < DEEPEST && fy_log_call(e->log, ref, &turn); i++, ref = turn.parent) {
         if (turn.region != FY_WORD_turn || !fy_log_call(e->log, turn.parent, &loop)) continue;
         if (!fy_log_site(e->log, loop.site, &site) || !fy_event_is(e, site.call, "FY_TIMES")) continue;
         fy_bytes args = fy_event_bytes(e, site.args);
