@@ -134,6 +134,37 @@ static void the_librarys_own_calls_are_inside_the_programs(void **state)
     assert_path("drop", last, "FY_SCOPE");
 }
 
+static fy_tensor *called(fy_module *m, fy_tensor *x) { return fy_call(m, x); }
+
+static fy_tensor *run_inner(void *self, fy_tensor *x)
+{
+    (void)self;
+    fy_module *inner = &fy_module_new(twice, run_twice)->base;
+    fy_tensor *y = called(inner, x);
+    fy_module_free(inner);
+    return y;
+}
+
+static void a_call_in_itself_at_the_same_place_is_the_programs(void **state)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_ones((2));
+        fy_module *outer = &fy_module_new(twice, run_inner)->base;
+        begin();
+        called(outer, x);
+        const char *of_op = path("op", 0);
+        if (!strstr(of_op, "FY_SCOPE > fy_call > module") || !strstr(of_op + 12, " > fy_call > module"))
+            fail_msg("%s", of_op);
+        int ids = 0;
+        for (int id = (int)number_of(event_of("op", 0), "call"); id > 0; id = (int)number_of(told(id), "in"))
+            ids += !strcmp(text_of(told(id), "name"), "fy_call") && cJSON_HasObjectItem(told(id), "file");
+        assert_int_equal(ids, 2);
+        fy_module_free(outer);
+    }
+}
+
 static void a_gradient_names_the_call_that_it_is_of(void **state)
 {
     (void)state;
@@ -497,6 +528,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_has_the_name_that_was_written),
         cmocka_unit_test(the_librarys_own_calls_are_inside_the_programs),
+        cmocka_unit_test(a_call_in_itself_at_the_same_place_is_the_programs),
         cmocka_unit_test(a_gradient_names_the_call_that_it_is_of),
         cmocka_unit_test(what_comes_later_belongs_to_the_call_that_caused_it),
         cmocka_unit_test(a_call_without_an_effect_is_not_recorded),

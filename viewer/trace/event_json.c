@@ -391,7 +391,7 @@ static void add_call(event_arena *a, const told_call *c, unsigned th)
                                         .of = c->turns};
     if (call.parent) fy_log_call(log, call.parent, &parent);
     call.site = site_of(a, c, parent.site);
-    if (call.site == parent.site) call.name = c->name;
+    if (!c->file) call.name = c->name;
     if (c->of) call.of = event_arena_call(a, c->of);
     event_arena_add_call(a, &call);
 }
