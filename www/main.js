@@ -1,5 +1,5 @@
 // main.js: wires all modules. Events from net.js are added to their run; clock.js selects the current
-// step; the views are updated when it changes.
+// part of a step; the views are updated when it changes.
 
 import { announcer } from './panes/announcer.js';
 import { clock } from './stage/clock.js';
@@ -26,7 +26,7 @@ import { selection } from './panes/selection.js';
 import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
 import { deepLink } from './runs/deep_link.js';
-import { deliver, tellingStep } from './runs/picture.js';
+import { deliver, tellingPart } from './runs/picture.js';
 import { presenter } from './runs/presenter.js';
 import { carriesRun, playSaved, savedFindings } from './runs/saved_run.js';
 import { saving } from './runs/saving.js';
@@ -36,7 +36,7 @@ import { veil } from './panes/veil.js';
 import { duration } from './model/steps.js';
 import { eventTable } from './panes/table.js';
 import { probe } from './probe.js';
-import { transport } from './panes/transport.js';
+import { placeWords, transport } from './panes/transport.js';
 import { verdict } from './lessons/verdict.js';
 import * as units from './model/units.js';
 import { stepSentence } from './model/words.js';
@@ -57,12 +57,12 @@ const address = deepLink({
 
 const runs = new Map(); // number -> run
 let shown = null; // the selected run
-let drawn = { run: null, step: -1, to: -1 }; // what the panes show
+let drawn = { run: null, part: -1, to: -1 }; // what the panes show
 let mode = '';
 let why = ''; // why no real card is used, from the server
 let link = 'connecting';
 let arrived = 0; // events since the last picture
-let scene = { waits: 0, line: 0, sentence: '', wrong: false }; // of the step shown
+let scene = { waits: 0, line: 0, sentence: '', wrong: false }; // of what is shown
 
 const views = {
   stage: stage(() => time.poke(), (subject) => inspect(subject)),
@@ -91,9 +91,9 @@ const visit = visits({
     select(run, true);
     follow(run);
   },
-  go(step) {
+  go(i) {
     time.by('step');
-    time.go(step);
+    time.goThrough(shown.steps[i].parts);
   },
   seek(t) {
     time.by('clock');
@@ -102,15 +102,15 @@ const visit = visits({
 });
 
 const time = clock({
-  count: () => shown?.steps.length ?? 0,
+  count: () => shown?.parts.length ?? 0,
   duration(i) {
     if (!shown) return 1;
-    const ms = duration(shown.steps[i] ?? {});
+    const ms = duration(shown.parts[i] ?? {});
     return shown.firstCopy > i ? Math.min(ms, FIRST_MOVE / shown.firstCopy) : ms;
   },
-  span: (i) => shown?.span(i) ?? [0, 0],
+  span: (i) => (shown?.parts[i] ? shown.span(shown.parts[i]) : [0, 0]),
   timeIn: (i, m) => shown?.timeIn(i, m) ?? 0,
-  stepAt: (t) => shown?.stepAt(t) ?? 0,
+  partAt: (t) => shown?.partAt(t) ?? 0,
   arrived: () => arrived,
   after: (t, part) => views.lanes.after(t, part),
   changed: frame,
@@ -125,32 +125,32 @@ const controls = transport(time, () => shown, pane, { byHand: () => byHand(), li
 
 function frame(position) {
   arrived = 0;
-  if (!shown?.steps.length) return;
-  const step = shown.steps[position.step];
-  const state = position.by === 'clock' ? shown.atMoment(step.to, position.t) : shown.at(step.to);
+  if (!shown?.parts.length) return;
+  const part = shown.parts[position.part];
+  const state = position.by === 'clock' ? shown.atMoment(part.to, position.t) : shown.at(part.to);
   const chosen = picks.at(position);
   const { t } = position;
-  const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
-  const call = chosen ?? (position.by === 'clock' ? holdOf(now) : null); // by clock, the line that waits is lit
-  const told = (call && shown.steps[shown.stepOf(call.seq)]) ?? step;
-  if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to || drawn.ahead !== state.ahead || drawn.told !== told) {
-    arrange(state, step, position.step, told, chosen);
+  const now = instant(shown, t, position.by === 'step' ? part.to : Infinity);
+  const call = chosen ? !chosen.whole && chosen : position.by === 'clock' && holdOf(now); // by clock, the line that waits is lit
+  const told = call ? shown.parts[shown.partOf(call.seq)] : position.whole ? shown.steps[part.step] : part;
+  if (views.stage.measure() || drawn.run !== shown || drawn.part !== position.part || drawn.to !== part.to || drawn.ahead !== state.ahead || drawn.told !== told) {
+    arrange(state, part, position.part, told, chosen);
   }
   views.inspector.at(t);
   const hidden = shown.what === 'demo' && !!course?.guessing;
   views.ledger.show(now, state.session, hidden);
   views.cost.show(shown, position, hidden, unpassed(shown));
   const words = chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now);
-  say(words, position, step.kind === 'error' || scene.wrong || (position.by === 'clock' && wrongAt(shown, now) !== ''));
-  tell.show(position, words, () => summaryWords(position, shown, now, hidden));
+  say(words, position, part.kind === 'error' || scene.wrong || (position.by === 'clock' && wrongAt(shown, now) !== ''));
+  tell.show(position, words, () => summaryWords({ ...position, step: part.step }, shown, now, hidden));
   views.stage.paint({
-    now, by: position.by, names: shown.names.at(step.to), actions: actions(shown, step, t, state, position.by), m: position.m, line: scene.line, t,
-    waited: waitIn(shown.events, { from: step.from, to: Math.min(step.to, now.seq) }), from: step.from, to: step.to, lit: chosen?.storages ?? views.inspector.lit,
+    now, by: position.by, names: shown.names.at(part.to), actions: actions(shown, part, t, state, position.by), m: position.m, line: scene.line, t,
+    waited: waitIn(shown.events, { from: part.from, to: Math.min(part.to, now.seq) }), from: part.from, to: part.to, lit: chosen?.storages ?? views.inspector.lit,
   });
   views.lanes.show(shown, { t, by: position.by, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() || (chosen?.box ?? 0) });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
-  if (!position.playing && time.settled) address.show({ lesson: course?.open?.id, run: shown.number, step: position.step + 1, t: position.by === 'clock' ? t : undefined });
+  if (!position.playing && time.settled) address.show({ lesson: course?.open?.id, run: shown.number, step: part.step + 1, t: position.by === 'clock' ? t : undefined });
   advise();
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
@@ -165,22 +165,23 @@ function say(words, { playing }, wrong) {
   node.toggleAttribute('data-more', isCut); // it says that there is more
 }
 
-// A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.
-function arrange(state, step, index, told, chosen) {
+// Another part: updates the layout, the highlighted line and the sentence; those of `told`, which is what was chosen, or the whole step.
+function arrange(state, part, index, told, chosen) {
   const line = told.line || (state.site?.line ?? 0);
-  const does = actions(shown, step, time.position.t, state);
-  const wrong = told === step ? does.find((a) => a.mistake && !a.earlier)?.mistake : null;
+  const does = actions(shown, part, time.position.t, state);
+  const isShown = told.from <= part.from && part.to <= told.to;
+  const wrong = isShown ? actions(shown, told, time.position.t, state).find((a) => a.mistake && !a.earlier)?.mistake : null;
   const lost = shown.lostIn(state);
   const leaked = told.kind === 'end' ? lostWords(lost) : '';
-  const words = untold([stepSentence(shown.events, told, shown.names), ...(step.kind === 'check' ? [] : wrong?.more ?? []), leaked].filter(Boolean).join(' '));
-  scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words, wrong: Boolean(wrong) };
+  const words = untold([stepSentence(shown.events, told, shown.names), ...(part.kind === 'check' ? [] : wrong?.more ?? []), leaked].filter(Boolean).join(' '));
+  scene = { waits: waitIn(shown.events, told), line: (isShown ? told : part).line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
-  views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step ? scene.waits > 0 : !chosen, wrong });
+  views.source.show(state, { file: told.file || state.site?.file || '', line, held: isShown ? scene.waits > 0 : !chosen, wrong });
   views.inspector.show(shown, state, (id) => ({ t: time.position.t, step: told, lost, hidden: shown.what === 'demo' && !!course?.guessing, box: views.stage.boxes().find((b) => b.storage === id) }));
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told, shown.what === 'demo' && !!course?.guessing);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
-  drawn = { run: shown, step: index, to: step.to, ahead: state.ahead, told };
+  drawn = { run: shown, part: index, to: part.to, ahead: state.ahead, told };
 }
 
 // In a lesson the fix of an error is told by the verdict, to who asks for it.
@@ -190,7 +191,7 @@ const untold = (words) => (mode === 'lessons' ? words.replace(/ Fix: .*$|^ *fix:
 const unpassed = (run) => mode === 'lessons' && run.what === 'mine' && !run.events.slice(-2).some((e) => e?.kind === 'grade' && e.pass);
 
 function refresh() {
-  drawn.step = -1;
+  drawn.part = -1;
   views.table.reset();
   time.poke();
 }
@@ -241,14 +242,14 @@ function subject() {
   const box = views.stage.focused() || chosen?.box;
   if (box) picks.box(box);
   if (box) return { storage: box, tensor: 0 };
-  const { from = 0, to = -1 } = shown?.steps[time.position.step] ?? {};
+  const { from = 0, to = -1 } = shown?.parts[time.position.part] ?? {};
   return subjectOf(shown?.events[chosen?.seq]) ?? shown?.events.slice(from, to + 1).map(subjectOf).findLast(Boolean) ?? null;
 }
 
-// A time on the axis: by step, the step at that time, finished.
+// A time on the axis: by step, the part at that time, finished.
 function seek(t) {
   if (time.position.by === 'clock') time.seek(t);
-  else time.go(shown.stepAt(t));
+  else time.go(shown.partAt(t));
   byHand();
 }
 
@@ -382,7 +383,7 @@ const on = {
     if (died(run)) notice(killed(run), 'bad');
     if (pair({ runs: [...runs.values()] }) && !run.asked) views.cost.compare(run, [...runs.values()][1]);
     visit.arrived();
-    if (carried && address.asked.picture && !address.asked.step) time.go(tellingStep(run));
+    if (carried && address.asked.picture && !address.asked.step) time.go(tellingPart(run));
     if (carried && address.asked.picture) deliver(address.asked.picture, shot(), $('notice').dataset.kind === 'bad' && !died(run) ? $('notice').textContent : '');
     time.poke();
   },
@@ -552,15 +553,15 @@ async function begin(play) {
 const files = saving({
   run: () => shown, failed: (words) => notice(words, 'bad'), opened,
   log: (run) => (run.number > 0 && !carried ? api.text(`/api/runs/${run.number}/log`).catch(() => null) : null),
-  shot: () => ({ run: shown, step: time.position.step + 1, shot: shot() }),
+  shot: () => ({ run: shown, step: shown.parts[time.position.part].step + 1, shot: shot() }),
 });
 
 // The moment on show, as a picture.
 function shot() {
-  const step = shown.steps[time.position.step];
+  const part = shown.parts[time.position.part];
   const byClock = time.position.by === 'clock';
-  const line = step.line && !byClock ? [`${step.file.split('/').pop()}, line ${step.line}`] : [];
-  const source = [shown.label, ...line, byClock ? `at ${units.time(Math.round(time.position.t))}` : `step ${time.position.step + 1} of ${shown.steps.length}`, $('badge').textContent, 'Ferry'].filter(Boolean).join('  ·  ');
+  const line = part.line && !byClock ? [`${part.file.split('/').pop()}, line ${part.line}`] : [];
+  const source = [shown.label, ...line, byClock ? `at ${units.time(Math.round(time.position.t))}` : placeWords(shown, time.position), $('badge').textContent, 'Ferry'].filter(Boolean).join('  ·  ');
   const parts = [views.stage.part(), views.lanes.part()].filter(Boolean);
   return { parts, sentence: $('say').textContent, source, theme: parts[0].theme };
 }

@@ -8,13 +8,13 @@ import { canvasOf, svgOf } from './runs/picture.js';
 export function probe({ shown: run, isDrawn, time, views, shot }) {
   window.ferry = {
     get idle() {
-      return !!run()?.steps.length && isDrawn() && time.settled && views.stage.settled && views.lanes.settled;
+      return !!run()?.parts.length && isDrawn() && time.settled && views.stage.settled && views.lanes.settled;
     },
     get seq() {
-      return run()?.steps[time.position.step]?.to ?? -1;
+      return run()?.parts[time.position.part]?.to ?? -1;
     },
     get position() {
-      return time.position;
+      return { ...time.position, step: run()?.parts[time.position.part]?.step ?? 0 };
     },
     get events() {
       return run()?.events ?? [];
@@ -24,8 +24,8 @@ export function probe({ shown: run, isDrawn, time, views, shot }) {
     slices: () => views.lanes.seen(),
     view: () => views.lanes.view,
     double: () => views.cost.seen(),
-    works: () => actions(run(), run().steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
-    go: (seq) => run() && time.go(run().stepOf(seq)),
+    works: () => actions(run(), run().parts[time.position.part], time.position.t, window.ferry.state()).filter((a) => a.phase),
+    go: (seq) => run() && time.go(run().partOf(seq)),
     picture: (kind) => (kind === 'svg' ? svgOf(shot()) : canvasOf(shot()).toDataURL()),
     seek(t) {
       time.by('clock');

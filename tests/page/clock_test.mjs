@@ -19,7 +19,7 @@ function started(pace = 1, after = (t, part) => t + part * 1000, spans = SPANS) 
   const time = clock({
     count: () => spans.length, duration: () => 1000, span: (i) => spans[i],
     timeIn: (i, m) => spans[i][0] + (spans[i][1] - spans[i][0]) * m ** pace, after,
-    stepAt: (t) => spans.findLastIndex(([from]) => from <= t), arrived: () => load.arrived, changed: (position) => seen.push(position),
+    partAt: (t) => spans.findLastIndex(([from]) => from <= t), arrived: () => load.arrived, changed: (position) => seen.push(position),
   });
   /** Lets `ms` pass in frames of 20 ms, `between` them; returns the last position. */
   function pass(ms, between = () => {}) {
@@ -39,10 +39,10 @@ test('by step, a step plays through its own time', () => {
   const { time, pass } = started();
   time.restart();
   const half = pass(360); // 0.7 of a step's second are motion
-  assert.equal(half.step, 0);
+  assert.equal(half.part, 0);
   assert.ok(Math.abs(half.t - 100 * (0.36 / 0.7)) < 4, `${half.t}`);
   assert.equal(pass(360).t, 100);
-  assert.equal(pass(700).step, 1);
+  assert.equal(pass(700).part, 1);
 });
 
 test('by step, time is that of its parts', () => {
@@ -79,8 +79,8 @@ test('by clock, a run plays to its end and stops', () => {
   time.by('clock');
   time.seek(900);
   time.play();
-  const { t, playing, atEnd, step } = pass(16000);
-  assert.deepEqual([t, playing, atEnd, step], [1000, false, true, 3]);
+  const { t, playing, atEnd, part } = pass(16000);
+  assert.deepEqual([t, playing, atEnd, part], [1000, false, true, 3]);
 });
 
 test('the moment stays when the way through the run changes', () => {
@@ -90,16 +90,33 @@ test('the moment stays when the way through the run changes', () => {
   time.by('clock');
   assert.equal(time.position.t, 300);
   time.seek(150);
-  assert.deepEqual([time.position.step, time.position.m], [2, 0.25]);
+  assert.deepEqual([time.position.part, time.position.m], [2, 0.25]);
   time.by('step');
-  assert.equal(time.position.step, 2);
+  assert.equal(time.position.part, 2);
 });
 
 test('a jump shows the end of a step', () => {
   const { time } = started();
   time.by('clock');
   time.go(2);
-  assert.deepEqual([time.position.t, time.position.step, time.position.playing], [300, 2, false]);
+  assert.deepEqual([time.position.t, time.position.part, time.position.playing], [300, 2, false]);
+});
+
+test('a step plays through its parts, and rests as a whole', () => {
+  const { time, pass, seen } = started();
+  time.goThrough([1, 2], true);
+  assert.deepEqual([time.position.part, time.position.whole], [1, false]);
+  assert.deepEqual([pass(1200).part, time.position.whole], [2, false]);
+  assert.deepEqual([pass(3000).part, time.position.whole, time.settled], [2, true, true], 'and the next step is not shown');
+  time.goThrough([0, 1]);
+  assert.deepEqual([time.position.part, time.position.whole, time.position.m], [1, true, 1], 'without motion it is shown finished');
+  time.go(1);
+  assert.equal(time.position.whole, false, 'a part was asked for');
+  time.reduced(true);
+  seen.length = 0;
+  time.goThrough([0, 2], true);
+  pass(2000);
+  assert.ok(seen.every(({ part, whole }) => part === 2 && whole), 'under reduced motion, too');
 });
 
 test('reduced motion by clock is a picture a second', () => {
@@ -118,7 +135,7 @@ test('reduced motion by clock is a picture a second', () => {
 test('events that arrive before each frame do not stop time', () => {
   const { time, pass } = started();
   time.restart();
-  assert.equal(pass(1500, time.poke).step, 1);
+  assert.equal(pass(1500, time.poke).part, 1);
 });
 
 const growing = (n) => Array.from({ length: n }, (_, i) => [i * 10, i * 10 + 10]);
@@ -129,18 +146,18 @@ test('a live run that runs away is shown as now', () => {
   time.follow(true, true);
   time.restart();
   spans.push(...growing(2000).slice(2));
-  const { step, skips } = pass(1100);
-  assert.deepEqual([step, skips], [1999, true]);
+  const { part, skips } = pass(1100);
+  assert.deepEqual([part, skips], [1999, true]);
   spans.push(...growing(9000).slice(2000));
-  assert.equal(pass(1100).step, 8999);
+  assert.equal(pass(1100).part, 8999);
   spans.push(...growing(9100).slice(9000));
   const next = pass(600, time.poke);
-  assert.deepEqual([next.step, next.skips], [9000, false], 'what there is time for is shown');
+  assert.deepEqual([next.part, next.skips], [9000, false], 'what there is time for is shown');
   spans.push(...growing(12000).slice(9100));
   pass(1100);
   spans.push(...growing(12500).slice(12000));
   time.follow(false);
-  const { step: last, skips: still } = pass(1100);
+  const { part: last, skips: still } = pass(1100);
   assert.deepEqual([last, still], [12499, false], 'and its end');
 });
 
@@ -159,21 +176,21 @@ test('no step is skipped of saved runs or after jumps', () => {
   const { time, pass } = started(1, undefined, spans);
   time.follow(true);
   time.restart();
-  assert.equal(pass(2500).step, 2);
+  assert.equal(pass(2500).part, 2);
   time.follow(true, true);
   time.go(7);
   time.play();
-  assert.equal(pass(2500).step, 10);
+  assert.equal(pass(2500).part, 10);
   time.go(Infinity);
   time.play();
   spans.push(...growing(9000).slice(5000));
-  assert.equal(pass(2500).step, 8999, 'but at the end it is followed again');
+  assert.equal(pass(2500).part, 8999, 'but at the end it is followed again');
 });
 
 test('while much arrives pictures are fewer, and time goes on', () => {
   const { time, pass, seen, load } = started();
   load.arrived = 1000;
   time.restart();
-  assert.equal(pass(1500, time.poke).step, 1);
+  assert.equal(pass(1500, time.poke).part, 1);
   assert.ok(seen.length >= 13 && seen.length <= 16, `${seen.length} pictures in 1.5 s`);
 });

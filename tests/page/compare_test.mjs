@@ -37,7 +37,7 @@ for (const [name, events] of logs()) {
     if (!copies.length) return;
     const gone = copies[Math.floor(copies.length / 2)];
     const { id } = events[gone];
-    const [a, b] = [runOf(events), runOf(events.map((e, i) => (i === gone || (e.kind === 'complete' && e.id === id) ? null : e)))];
+    const [a, b] = [runOf(events), runOf(events.map((e, i) => (i === gone || (e.kind === 'complete' && e.id === id) ? { th: e.th, calls: e.calls, call: e.call } : e)))];
     const pairs = stepPairs(a, b, true);
     assert.ok(isRising(pairs));
     const found = changes(a, b, pairs);
@@ -58,7 +58,7 @@ function program(text, copies) {
   let t = 0;
   copies.forEach(([line, ns], i) => {
     t += ns;
-    const at = { th: 0, file: 'p.c', line };
+    const at = { th: 0, call: i + 1, calls: [{ id: i + 1, file: 'p.c', line }] };
     events.push({ seq: events.length, t, kind: 'copy', ...at, id: i + 1, src: { device: 'cpu' }, dst: { device: 'cuda:0' }, dir: 'h2d', bytes: 100, held: ns });
     events.push({ seq: events.length, t, kind: 'complete', ...at, id: i + 1, start: t - ns, end: t, engine: 'h2d', wire: ns });
   });

@@ -254,7 +254,7 @@ check('deeply indented code wraps in words, within its pane', async (t) => {
 });
 
 check('an open sentence leaves room, a short one its height', async (t) => {
-  const events = [{ kind: 'session', t: 0, devices: [{ name: 'cpu' }] }, { kind: 'mark', t: 1, text: 'x/'.repeat(2500) }, { kind: 'mark', t: 2, text: 'short' }, { kind: 'end', t: 9, status: 0 }];
+  const events = [{ kind: 'session', t: 0, devices: [{ name: 'cpu' }] }, { kind: 'mark', t: 1, calls: [{ id: 1, file: 'a.c', line: 1 }], call: 1, text: 'x/'.repeat(2500) }, { kind: 'mark', t: 2, calls: [{ id: 2, file: 'a.c', line: 2 }], call: 2, text: 'short' }, { kind: 'end', t: 9, status: 0 }];
   const server = await serve({ runs: [{ lines: events.map((e, seq) => JSON.stringify({ seq, th: 0, ...e })) }] });
   t.after(() => server.close());
   const page = await stage.open(server.url, { viewport: { width: 1366, height: 700 } });

@@ -109,7 +109,7 @@ test('what stopped a run is its last step', () => {
     const one = open(events);
     assert.equal(one.steps.at(-1).kind, 'error');
     assert.equal(one.stopped, events.findIndex((e) => e.kind === 'error'));
-    assert.equal(one.span(one.steps.length - 1)[1], events[one.stopped].t);
+    assert.equal(one.span(one.steps[one.steps.length - 1])[1], events[one.stopped].t);
   }
   const went = open([...mishaps.shape.slice(0, -1), { ...mishaps.stopped, seq: mishaps.shape.length - 1, status: 0 }]);
   assert.equal(went.stopped, -1, 'a program that goes on was not stopped');

@@ -43,6 +43,7 @@ function items(page) {
   }
 
   const step = () => window.ferry.position.step;
+  const part = () => window.ferry.position.part;
   const view = () => window.ferry.view();
   const way = () => window.ferry.position.by;
   const moved = (read, first, ...acts) => async () => { await first(); for (const act of acts) await changes(read, act); };
@@ -84,6 +85,11 @@ function items(page) {
     'one step back, on': {
       mouse: moved(step, () => at(0.3), () => click('#forward'), () => click('#back')),
       keys: moved(step, () => at(0.4), () => $('#play').focus().then(() => press('ArrowRight')), () => press('ArrowLeft')),
+    },
+    'one part of a step back, on': {
+      mouse: moved(part, () => at(0.3), async () => { const { x, y, width, height } = await $('#scrub').boundingBox(); await page.mouse.click(x + width / 2, y + height / 2); }),
+      keys: moved(part, () => at(0.4), tabAnd('#scrub', '#play', 'ArrowUp'), () => press('ArrowDown')),
+      letters: moved(part, () => at(0.4), () => $('#play').focus().then(() => press('.')), () => press(',')),
     },
     'to the previous, the next line': {
       mouse: moved(step, () => at(0.3), () => page.locator('#lines li').filter({ hasText: 'fy_cpu' }).last().click(), () => page.locator('#lines li').filter({ hasText: 'fy_cuda' }).last().click()),

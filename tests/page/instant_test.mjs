@@ -338,128 +338,99 @@ test('a step does not show what later calls begin', () => {
   const events = logs().get('demo-01-where-am-i');
   const one = open(events);
   const step = one.stepOf(events.findIndex((e) => e.kind === 'copy' && e.dir === 'd2h'));
-  const shown = worksOf(one, one.steps[step], one.span(step)[1]);
+  const shown = worksOf(one, one.steps[step], one.span(one.steps[step])[1]);
   assert.deepEqual(shown.map((w) => [w.type, w.phase]), [['copy', 'done']]);
 });
 
 // ---- steps --------------------------------------------------------------------------------------
 
 const at = (line) => ({ file: 'p.c', line, fn: 'main' });
+const made = (storage, name, fields = {}) => [
+  { kind: 'alloc', storage, device: 'cuda:0', bytes: 512, ...fields }, { kind: 'tensor', tensor: storage, storage, name, shape: [4], ...fields },
+];
+const op = (id, name, ins, out) => [
+  { kind: 'op', id, name, device: 'cuda:0', in: ins.map((n) => ({ storage: n, tensor: n })), out: [{ storage: out, tensor: out }] }, { kind: 'complete', id },
+];
 
-test('views, in-place writes and a scope\'s frees are steps', () => {
-  const one = script(
-    { kind: 'alloc', ...at(6), storage: 1, device: 'cpu', bytes: 96 }, { kind: 'tensor', ...at(6), tensor: 1, storage: 1, name: 'x', shape: [24] },
-    { kind: 'op', ...at(6), id: 1, name: 'arange', device: 'cpu', out: [{ storage: 1, version: 1 }] }, { kind: 'complete', id: 1 },
-    { kind: 'tensor', ...at(6), tensor: 9, storage: 1, name: '', shape: [24], view_of: 1 }, // a view made in the same line
-    { kind: 'tensor', ...at(7), tensor: 2, storage: 1, name: 'm', shape: [4, 6], view_of: 1 },
-    { kind: 'tensor', ...at(8), tensor: 3, storage: 1, name: 't', shape: [6, 4], view_of: 2 },
-    { kind: 'op', ...at(9), id: 2, name: 'fill', device: 'cpu', inplace: true, out: [{ storage: 1, version: 2 }] }, { kind: 'complete', id: 2 },
-    { kind: 'host_write', ...at(10), tensor: 1, storage: 1, version: 3, via: 'set' },
-    ...[3, 2, 1].map((tensor) => ({ kind: 'drop', ...at(11), tensor, why: 'scope' })), { kind: 'free', ...at(11), storage: 1 });
-  assert.deepEqual(one.steps.map((s) => [s.kind, s.line]),
-    [['session', 0], ['alloc', 6], ['tensor', 6], ['tensor', 7], ['tensor', 8], ['op', 9], ['host_write', 10], ['drop', 11]]);
-});
-
-const made = (line, storage, name, fields = {}) => [
-  { kind: 'alloc', ...at(line), storage, device: 'cuda:0', bytes: 512, ...fields }, { kind: 'tensor', ...at(line), tensor: storage, storage, name, shape: [4], ...fields },
-];
-const op = (line, id, name, ins, out) => [
-  { kind: 'op', ...at(line), id, name, device: 'cuda:0', in: ins.map((storage) => ({ storage })), out: [{ storage: out }] }, { kind: 'complete', ...at(line), id },
-];
-const crossing = (line, id, src, dst, why = 'user') => [
-  { kind: 'copy', ...at(line), id, bytes: 16, dir: 'd2h', why, src: { storage: src, device: 'cuda:0' }, dst: dst ? { storage: dst, device: 'cpu' } : { device: 'cpu' } },
-  { kind: 'complete', ...at(line), id },
-];
+/** Events in calls: [what the log tells of the call, or the id of one that goes on, ...its events]. */
+const calls = (...all) => script(...all.flatMap(([call, ...events]) => events.map((e, i) => ({ ...e, call: call.id ?? call, ...(i === 0 && call.id && { calls: [call] }) }))));
+const wrote = (id, line, name, fields = {}) => ({ id, name, ...at(line), ...fields });
 const kindsOf = (one) => one.steps.slice(1).map((s) => [s.kind, s.line, s.to - s.from + 1]);
+const partsOf = (one, i) => one.parts.filter(({ step }) => step === i).map((s) => [s.kind, s.line, s.to - s.from + 1]);
 
-test('a call with all it does is one step', () => {
-  const segment = { kind: 'segment', ...at(3), device: 'cuda:0', addr: '0x0', bytes: 2048, held: 100 };
-  const one = script(segment, ...made(3, 1, 'x'), ...op(3, 1, 'randn', [], 1), ...made(4, 2, 'y'), ...op(4, 2, 'relu', [1], 2),
-    { kind: 'sync', ...at(4), scope: 'stream', device: 'cuda:0', why: 'policy', cause: 8 },
-    ...made(5, 3, 'home', { device: 'cpu' }), ...crossing(5, 3, 2, 3), { kind: 'sync', ...at(5), scope: 'copy', device: 'cuda:0', why: 'copy', cause: 13 },
-    { kind: 'values', tensor: 3, data: [1] });
-  assert.deepEqual(kindsOf(one), [['alloc', 3, 5], ['op', 4, 5], ['copy', 5, 6]]);
+for (const [name, events] of logs()) {
+  test(`${name}: a step is what one thread does for one call of the program`, () => {
+    const one = open(events);
+    const told = new Map(events.flatMap((e) => e.calls ?? []).toReversed().map((call) => [call.id, call])); // the first counts
+    const owner = (call) => (!call || call.file || call.region === 'turn' ? call?.id ?? 0 : owner(told.get(call.in)));
+    const own = (e) => !['complete', 'values', 'source', 'name'].includes(e.kind) && e.call > 0;
+    const keys = one.steps.map(({ from, to }) => [...new Set(events.slice(from, to + 1).filter(own).map((e) => `${e.th} ${owner(told.get(e.call))}`))]);
+    keys.forEach((all, i) => {
+      assert.ok(all.length < 2, `step ${i}: ${all}`);
+      assert.ok(!all[0] || all[0] !== keys[i - 1]?.[0], `step ${i} goes on with the one before it`);
+    });
+  });
+
+  test(`${name}: its steps and parts need no text`, () => {
+    const bare = open(events.map((e) => (e.kind === 'source' ? { ...e, text: '' } : e)));
+    assert.deepEqual([bare.steps, bare.parts].map((all) => all.map(({ from, to, kind }) => [from, to, kind])), [open(events).steps, open(events).parts].map((all) => all.map(({ from, to, kind }) => [from, to, kind])));
+  });
+}
+
+test('two calls of one line are two steps, what is in a call is not', () => {
+  const nested = calls([wrote(1, 3, 'fy_matmul'), ...made(1, ''), ...op(1, 'matmul', [7, 8], 1)], [wrote(2, 3, 'fy_relu'), ...made(2, 'r'), ...op(2, 'relu', [1], 2)]);
+  assert.deepEqual(kindsOf(nested), [['op', 3, 4], ['op', 3, 4]]);
+  const loss = calls([wrote(1, 3, 'fy_mse_loss'), ...made(10, ''), ...op(1, 'sub', [1, 2], 10), ...made(11, ''), ...op(2, 'mul', [10, 10], 11),
+    { kind: 'drop', tensor: 10, why: 'free' }, { kind: 'free', storage: 10 }, ...made(12, 'mse'), ...op(3, 'mean', [11], 12), { kind: 'drop', tensor: 11, why: 'free' }, { kind: 'free', storage: 11 }]);
+  assert.deepEqual([kindsOf(loss), loss.parts.length], [[['op', 3, 16]], 2]);
+  assert.match(stepSentence(loss.events, loss.steps[1], loss.names), /^mse_loss of t1 and t2 runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, newly allocated in GPU VRAM; 2 tensors .*freed/);
 });
 
-test('two calls of one line are two steps', () => {
-  const nested = script(...made(3, 1, ''), ...op(3, 1, 'matmul', [7, 8], 1), ...made(3, 2, 'r'), ...op(3, 2, 'relu', [1], 2), ...op(3, 3, 'add', [2, 1], 2));
-  assert.deepEqual(kindsOf(nested), [['op', 3, 4], ['op', 3, 4], ['op', 3, 2]]);
-  const empty = script(...made(4, 1, 'a'), ...made(4, 2, 'b'), ...op(4, 1, 'relu', [1], 2), ...op(4, 2, 'fill', [], 2));
-  assert.deepEqual(kindsOf(empty), [['alloc', 4, 2], ['op', 4, 4], ['op', 4, 2]]);
-  const threads = script(...made(5, 1, 'a', { th: 1 }), ...op(5, 1, 'relu', [9], 1));
-  assert.deepEqual(kindsOf(threads), [['alloc', 5, 2], ['op', 5, 2]]);
+test('calls inside a call are its parts, in a module those that it is made of', () => {
+  const one = calls([wrote(1, 5, 'fy_call'), ...made(1, 'h')], [{ id: 2, in: 1, region: 'module', name: '0' }, { kind: 'mark' }],
+    [{ id: 3, in: 2, name: 'fy_linear' }, ...op(1, 'matmul', [1], 2)], [{ id: 4, in: 3, name: 'fy_add' }, ...op(2, 'add', [2], 2)], [3, ...op(3, 'add', [2], 2)],
+    [{ id: 5, in: 2, name: 'fy_relu' }, ...op(4, 'relu', [2], 3)], [2, { kind: 'drop', tensor: 2, why: 'scope' }], [1, { kind: 'free', storage: 9 }]);
+  assert.deepEqual(kindsOf(one).map(([, line, n]) => [line, n]), [[5, 13]]);
+  assert.deepEqual(partsOf(one, 1), [['alloc', 5, 2], ['mark', 5, 1], ['op', 5, 6], ['op', 5, 2], ['drop', 5, 1], ['free', 5, 1]]);
+  const forward = calls([wrote(1, 5, 'fy_call'), ...made(1, 'h')], [wrote(2, 9, 'fy_relu', { in: 1 }), ...op(1, 'relu', [1], 2)], [1, { kind: 'free', storage: 9 }]);
+  assert.deepEqual(kindsOf(forward).map(([, line, n]) => [line, n]), [[5, 2], [9, 2], [5, 1]], 'what the program wrote itself is a step, and then the call goes on');
 });
 
-test('an implicit copy is a step of its own', () => {
-  const one = script(...made(3, 1, ''), ...crossing(3, 1, 7, 1, 'policy'), ...made(3, 2, 'd'), ...op(3, 2, 'add', [7, 1], 2),
-    { kind: 'drop', ...at(3), tensor: 1, why: 'free' }, { kind: 'free', ...at(3), storage: 1 });
-  assert.deepEqual(kindsOf(one), [['copy', 3, 4], ['op', 3, 4], ['drop', 3, 2]]);
+test('what threads do by turns are steps', () => {
+  const th = (n, events) => events.map((e) => ({ ...e, th: n }));
+  const one = calls([wrote(1, 3, 'fy_relu'), ...th(0, made(1, 'a'))], [wrote(2, 7, 'fy_exp'), ...th(1, made(2, 'b'))], [1, ...th(0, op(1, 'relu', [9], 1))], [2, ...th(1, op(2, 'exp', [9], 2))], [2, ...th(0, [{ kind: 'mark' }])]);
+  assert.deepEqual(kindsOf(one), [['alloc', 3, 2], ['alloc', 7, 2], ['op', 3, 2], ['op', 7, 2], ['mark', 7, 1]]);
 });
 
-test('print and item have their copy in their step', () => {
-  const wait = (line, why, cause) => ({ kind: 'sync', ...at(line), scope: 'copy', device: 'cuda:0', why, cause });
-  const read = (line, via) => ({ kind: 'host_read', ...at(line), tensor: 1, storage: 1, count: 1, via });
-  const one = script(...crossing(3, 1, 1, 0, 'print'), wait(3, 'print', 1), read(3, 'print'), ...crossing(4, 2, 1, 0, 'item'), wait(4, 'item', 5), read(4, 'item'),
-    read(5, 'data'), { kind: 'sync', ...at(6), scope: 'stream', why: 'print' }, ...crossing(6, 3, 1, 0, 'print'), read(6, 'print'));
-  assert.deepEqual(kindsOf(one), [['copy', 3, 4], ['copy', 4, 4], ['host_read', 5, 1], ['copy', 6, 4]]);
+test('a turn of a loop owns what it frees at its end', () => {
+  const frees = [{ kind: 'drop', tensor: 1, why: 'scope' }, { kind: 'free', storage: 1 }];
+  const turn = (id, n) => ({ id, in: 1, region: 'turn', turn: n });
+  const events = made(1, 'a');
+  events[0].calls = [{ id: 1, region: 'loop', name: 'FY_TIMES', ...at(4) }, turn(2, 0)];
+  const one = calls([wrote(3, 5, 'fy_ones', { in: 2 }), ...events], [2, ...frees], [turn(4, 1), ...frees]);
+  assert.deepEqual(kindsOf(one).map(([kind, , n]) => [kind, n]), [['alloc', 2], ['drop', 2], ['drop', 2]]);
+});
+
+test('what comes later, and what no call causes', () => {
+  const one = calls([wrote(1, 3, 'fy_relu'), ...op(1, 'relu', [1], 2)], [wrote(2, 4, 'fy_exp'), { kind: 'op', id: 2, name: 'exp', in: [{}] }], [1, { kind: 'complete', id: 1 }, { kind: 'values', tensor: 2 }], [2, { kind: 'name', tensor: 2 }, { kind: 'error' }],
+    [0, { kind: 'end' }, { kind: 'check' }, { kind: 'check' }, { kind: 'grade' }, { kind: 'lost' }, { kind: 'lost' }, { kind: 'log_full' }]);
+  assert.deepEqual(one.steps.map((s) => [s.kind, s.to - s.from + 1]), [['session', 1], ['op', 2], ['error', 6], ['check', 3], ['lost', 2], ['log_full', 1]]);
+  const calm = calls([wrote(1, 3, 'fy_free'), { kind: 'drop', tensor: 1 }], [0, { kind: 'drop', tensor: 2, why: 'exit' }, { kind: 'drop', tensor: 3, why: 'exit' }, { kind: 'end' }]);
+  assert.deepEqual(calm.steps.map((s) => s.kind), ['session', 'drop', 'drop', 'end']);
+});
+
+test('a data race is a part of its own', () => {
+  const one = calls([wrote(1, 3, 'fy_sum'), ...op(1, 'sum', [1], 2), { kind: 'data_race', storage: 1 }, { kind: 'data_race', storage: 1 }, { kind: 'host_read', tensor: 1 }]);
+  assert.deepEqual(partsOf(one, 1).map(([kind]) => kind), ['op', 'data_race', 'data_race', 'host_read']);
+  assert.match(stepSentence(one.events, one.steps[1], one.names), /^Data race/);
+});
+
+test('print and item show their copy', () => {
+  const copy = { kind: 'copy', id: 1, bytes: 16, dir: 'd2h', why: 'print', src: { storage: 1, device: 'cuda:0' }, dst: { device: 'cpu' } };
+  const one = calls([wrote(1, 3, 'fy_print'), copy, { kind: 'complete', id: 1 }, { kind: 'sync', scope: 'copy', why: 'print', cause: 1 }, { kind: 'host_read', tensor: 1, storage: 1, count: 1, via: 'print' }]);
   const [print] = one.steps.slice(1);
-  assert.deepEqual(actions(one, print, one.span(1)[1], one.at(print.to)).map((a) => a.type), ['copy']);
-});
-
-test('several results: the views of split, the parts of cat', () => {
-  const view = (line, tensor, name) => ({ kind: 'tensor', ...at(line), tensor, storage: 1, name, shape: [2], view_of: 1 });
-  const one = script(...made(3, 1, 'x'), view(4, 2, 'p.at[0]'), view(4, 3, 'p.at[1]'), view(4, 4, 'p.at[2]'), view(5, 5, 'p.at[0]'), view(5, 6, 'r[i]'), view(5, 7, 'r[i]'),
-    ...made(6, 2, 'all'), ...op(6, 1, 'clone', [1], 2), ...op(6, 2, 'clone', [8], 2));
-  assert.deepEqual(kindsOf(one), [['alloc', 3, 2], ['tensor', 4, 3], ['tensor', 5, 1], ['tensor', 5, 1], ['tensor', 5, 1], ['op', 6, 6]]);
-});
-
-const temporary = (line, storage) => made(line, storage, '');
-const release = (line, storage) => [{ kind: 'drop', ...at(line), tensor: storage, why: 'free' }, { kind: 'free', ...at(line), storage }];
-const using = (line, id, name, ins, out) => op(line, id, name, ins, out)
-  .map((e) => ({ ...e, ...(e.kind === 'op' && { in: ins.map((n) => ({ storage: n, tensor: n })), out: [{ storage: out, tensor: out }] }) }));
-const program = (...lines) => ({ kind: 'source', path: 'p.c', text: lines.join('\n') });
-const callsOf = (one) => one.steps.slice(1).map((s) => [s.kind, s.line, s.to - s.from + 1, s.kernels, s.call]);
-const loss = (line, first) => [...temporary(line, first), ...using(line, first, 'sub', [1, 2], first), ...temporary(line, first + 1),
-  ...using(line, first + 1, 'mul', [first, first], first + 1), ...release(line, first), ...made(line, first + 2, 'mse'),
-  ...using(line, first + 2, 'mean', [first + 1], first + 2), ...release(line, first + 1)];
-
-test('the kernels of one call are one step', () => {
-  const one = script(program('', '', 'mse = fy_mse_loss(a, fy_relu(b));'), ...temporary(3, 2), ...using(3, 2, 'relu', [1], 2), ...loss(3, 10), ...loss(3, 20),
-    { kind: 'drop', ...at(3), tensor: 12, why: 'free' });
-  assert.deepEqual(callsOf(one), [['op', 3, 4, 1, undefined], ['op', 3, 16, 3, ''], ['op', 3, 16, 3, ''], ['drop', 3, 1, undefined, undefined]], 'two iterations, two steps');
-  const named = script(program('', '', 'mse = fy_mse_loss(a, b); // fy_free(a)'), ...made(2, 1, 'a'), ...loss(3, 10));
-  assert.deepEqual(callsOf(named).at(-1), ['op', 3, 16, 3, 'mse_loss']);
-  assert.match(stepSentence(named.events, named.steps.at(-1), named.names), /^mse_loss of a and b runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, .*; 2 tensors .*freed/);
-});
-
-test('what the program frees itself joins no call', () => {
-  const text = program('', 'fy_tensor *t[] = {f(a), f(b)};', 'fy_tensor *t = fy_mul(a, a); s = fy_sum(t); fy_free(t);');
-  const pair = script(text, ...temporary(2, 4), ...using(2, 1, 'relu', [1], 4), ...temporary(2, 5), ...using(2, 2, 'relu', [1], 5), ...release(2, 4), ...release(2, 5));
-  assert.deepEqual(callsOf(pair).map(([kind]) => kind), ['op', 'op', 'drop']);
-  const freed = (name, ...first) => script(...first, ...made(3, 4, name), ...using(3, 1, 'mul', [1, 1], 4), ...made(3, 5, 's'), ...using(3, 2, 'sum', [4], 5), ...release(3, 4));
-  assert.deepEqual(callsOf(freed('', text)).map(([kind]) => kind), ['op', 'op', 'drop'], 'the text says fy_free');
-  assert.deepEqual(callsOf(freed('t', program())).map(([kind]) => kind), ['op', 'op', 'drop'], 'it has a name');
-  assert.deepEqual(callsOf(freed('', program('', '', 's = SUM_OF_SQUARES(a);'))).map(([kind]) => kind), ['op', 'op', 'drop'], 'a macro may call two');
-  assert.deepEqual(callsOf(freed('')).map(([kind]) => kind), ['op'], 'without its text');
-  const threads = script(...temporary(3, 4), ...using(3, 1, 'mul', [1, 1], 4), ...op(9, 7, 'relu', [1], 1).map((e) => ({ ...e, th: 1 })), ...made(3, 5, 's'), ...using(3, 2, 'sum', [4], 5), ...release(3, 4));
-  assert.deepEqual(callsOf(threads).map(([kind]) => kind), ['op', 'op', 'op', 'drop'], 'another thread in between');
-});
-
-test('a call with two results is one step', () => {
-  const two = (line, from) => [...made(line, from, 'v'), ...using(line, from, 'max', [1], from), ...made(line, from + 1, 'v'), ...using(line, from + 1, 'argmax', [1], from + 1)];
-  const steps = (text) => callsOf(script(program('#define BOTH(x) f(x)', '', text), ...two(3, 4), ...two(3, 8))).map(([, , , kernels]) => kernels);
-  assert.deepEqual(steps('  v = fy_max(a, (1), .indices = &i);'), [2, 2]);
-  assert.deepEqual(steps('  v = fy_max(a,\n  (1), // rows\n  .indices = &i);'), [2, 2]);
-  for (const text of ['  v = fy_max(a, (1)); v = fy_argmax(a, (1));', '  v = fy_max(a, (1), .indices = &i); w = fy_argmax(a, (1));', '  v = fy_max(BOTH(a), (1), .indices = &i);',
-    '  v = fy_add(fy_max(a, (1), .indices = &i), fy_argmax(a, (1)));', '  /* fy_max(a, (1), .indices = &i) */ v = g(a);', '  puts("fy_max(a, (1), .indices = &i)");', '  v = fy_max(a, (1)); f(a);']) assert.deepEqual(steps(text), [1, 1, 1, 1], text);
-});
-
-test('several calls with two results are a step each', () => {
-  const pair = (from, first, last, read) => [...made(3, from, 'v'), ...using(3, from, first, [read], from), ...made(3, from + 1, 'v'), ...using(3, from + 1, last, [read], from + 1)];
-  const kernels = (text, ...events) => callsOf(script(program('', '', text), ...events)).map(([, , , n]) => n);
-  assert.deepEqual(kernels('v = fy_max(a, (1), .indices = &i), w = fy_min(a, (0), .indices = &j);', ...pair(4, 'max', 'argmax', 1), ...pair(6, 'min', 'argmin', 1)), [2, 2]);
-  assert.deepEqual(kernels('v = fy_add(fy_max(a, (1), .indices = &i), fy_max(a, (1)));', ...temporary(3, 3), ...using(3, 3, 'max', [1], 3), ...pair(4, 'max', 'argmax', 1), ...made(3, 6, 'v'), ...using(3, 6, 'add', [3, 4], 6)), [1, 2, 1]);
-  assert.deepEqual(kernels('v = fy_max(fy_max(a, (1), .indices = &i), (0), .indices = &j);', ...pair(4, 'max', 'argmax', 1), ...pair(6, 'max', 'argmax', 4)), [2, 2]);
+  assert.deepEqual(kindsOf(one), [['copy', 3, 4]]);
+  assert.deepEqual(actions(one, print, one.span(print)[1], one.at(print.to)).map((a) => a.type), ['copy']);
 });
 
 // ---- how a step's time passes -------------------------------------------------------------------
@@ -469,8 +440,8 @@ for (const [name, events] of logs()) {
     const one = open(events);
     one.ended = true;
     const next = random(17);
-    one.steps.forEach((step, i) => {
-      const [from, to] = one.span(i);
+    one.parts.forEach((part, i) => {
+      const [from, to] = one.span(part);
       assert.equal(one.timeIn(i, 0), from, `step ${i}`);
       assert.equal(one.timeIn(i, 1), to, `step ${i}`);
       let last = from;
@@ -484,13 +455,14 @@ for (const [name, events] of logs()) {
 
   test(`${name}: what is allocated comes first, copies are seen`, () => {
     const one = open(events);
-    one.steps.forEach((step, i) => {
-      const [from, to] = one.span(i);
+    one.parts.forEach((step, i) => {
+      const [from, to] = one.span(step);
       const frames = Array.from({ length: 101 }, (_, n) => one.timeIn(i, n / 100));
-      for (const w of one.timeline.worksIssued(step.from, step.to)) {
+      const works = one.timeline.worksIssued(step.from, step.to);
+      for (const w of works) {
         const here = Math.min(w.end, to) - Math.max(w.start, from);
         const seen = frames.filter((t) => t >= w.start && t <= w.end).length;
-        if (here > 0) assert.ok(seen >= 25, `step ${i}: ${seen} % for ${w.event.kind} ${w.id}`);
+        if (here > 0) assert.ok(seen >= Math.min(25, 40 / works.length), `step ${i}: ${seen} % for ${w.event.kind} ${w.id}`);
         if (step.storage && w.start > from) assert.ok(frames.findIndex((t) => t > w.start) >= 25 || w.start >= to, `step ${i}: ${w.event.kind} ${w.id} before its allocation`);
       }
     });
@@ -498,10 +470,10 @@ for (const [name, events] of logs()) {
 }
 
 test('a short copy has half of its step', () => {
-  const one = script({ kind: 'segment', t: 100000, ...at(3), device: 'cuda:0', bytes: 2048, held: 100000 },
-    ...made(3, 1, 'x').map((e) => ({ ...e, t: 100000 })),
-    { kind: 'copy', t: 101000, ...at(3), id: 1, bytes: 16, dir: 'h2d', held: 1000, src: { storage: 9, device: 'cpu' }, dst: { storage: 1, device: 'cuda:0' } },
-    { kind: 'complete', t: 101000, ...at(3), id: 1, start: 100000, end: 101000, engine: 'h2d' });
+  const one = calls([wrote(1, 3, 'fy_to'), { kind: 'segment', t: 100000, device: 'cuda:0', bytes: 2048, held: 100000 },
+    ...made(1, 'x').map((e) => ({ ...e, t: 100000 })),
+    { kind: 'copy', t: 101000, id: 1, bytes: 16, dir: 'h2d', held: 1000, src: { storage: 9, device: 'cpu' }, dst: { storage: 1, device: 'cuda:0' } },
+    { kind: 'complete', t: 101000, id: 1, start: 100000, end: 101000, engine: 'h2d' }]);
   assert.deepEqual([0, 0.125, 0.25, 0.625, 1].map((m) => Math.round(one.timeIn(1, m))), [0, 50000, 100000, 100500, 101000]);
 });
 

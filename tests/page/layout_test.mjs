@@ -212,7 +212,7 @@ test('malformed events never make a picture or its sentences throw', () => {
         const step = one.steps[Math.floor(next() * one.steps.length)];
         if (!step) continue;
         const state = one.at(step.to);
-        const now = instant(one, Math.min(one.span(one.steps.indexOf(step))[1], 1e12));
+        const now = instant(one, Math.min(one.span(step)[1], 1e12));
         const does = actions(one, step, now.t ?? 0, state);
         const plan = place(state, one.addresses, 1000, 400, does, one.lostIn(state));
         for (const a of does.filter(({ type }) => type === 'copy')) route(plan, a);
@@ -358,7 +358,7 @@ for (const [name, events] of logs()) {
     one.ended = true;
     for (const [i, step] of one.steps.entries()) {
       const state = one.at(step.to);
-      const now = actions(one, step, one.span(i)[1], state);
+      const now = actions(one, step, one.span(one.steps[i])[1], state);
       for (const [w, h] of SIZES) {
         const { boxes } = layout(state, w, h, events, now);
         const labels = boxes.flatMap((b) => b.tags).filter((tag) => tag.label).map(label);

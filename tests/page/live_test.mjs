@@ -121,7 +121,7 @@ check('a connection that breaks is taken up again where it broke', async () => {
 });
 
 // A step each.
-const marks = (from, n) => Array.from({ length: n }, (_, i) => JSON.stringify({ seq: from + i, t: 10 * (from + i), kind: 'mark', th: 0, file: 'p.c', line: 1 + (i % 9), fn: 'main', text: `mark ${i}` }));
+const marks = (from, n) => Array.from({ length: n }, (_, i) => JSON.stringify({ seq: from + i, t: 10 * (from + i), kind: 'mark', th: 0, calls: [{ id: from + i, file: 'p.c', line: 1 + (i % 9), fn: 'main' }], call: from + i, text: `mark ${i}` }));
 
 check('a live run too fast to watch shows now; a saved one its beginning', async () => {
   const first = logLines(golden('handmade-demo')).slice(0, 1);

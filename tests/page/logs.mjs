@@ -26,8 +26,16 @@ export function placed(events) {
   return events;
 }
 
-/** The events as a log has them: each of those that have a place gets a call of its own there. */
-export const told = (events) => events.map(({ file, line, fn, ...e }, i) => (line > 0 ? { ...e, calls: [{ id: i + 1, file, line, fn }], call: i + 1 } : e));
+/** The events as a log has them: those of a thread that follow one another at a place are of one call there. */
+export function told(events) {
+  let call = null;
+  return events.map(({ file, line, fn, ...e }, i) => {
+    if (!(line > 0)) return e;
+    if (call && [file, line, e.th].every((one, n) => one === [call.file, call.line, call.th][n])) return { ...e, call: call.id };
+    call = { id: i + 1, th: e.th, file, line, fn };
+    return { ...e, calls: [call], call: call.id };
+  });
+}
 
 const SHORT = 400; // events: only the long run reads the few longer ones
 

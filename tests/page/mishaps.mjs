@@ -1,7 +1,7 @@
 // mishaps.mjs: small logs of runs that go wrong, for the tests of how errors are drawn; of one with many tensors; and those of
 // the scenes.
 import { readFileSync } from 'node:fs';
-import { root } from './logs.mjs';
+import { placed, root, told } from './logs.mjs';
 
 const SOURCE = ['int main(void)', '{', '    fy_tensor *x = fy_ones((4, 8));', '    fy_tensor *w = fy_ones((6, 8));', '    fy_free(w);', '    fy_add(x, w);', '}'].join('\n');
 
@@ -26,7 +26,7 @@ export const crash = (code, message) => ({ kind: 'error', t: 900, code, message 
 export const stopped = { kind: 'end', t: 900, status: 1, live: [] };
 
 /** The events of a run, numbered. */
-export const log = (...events) => [session, source, ...events.flat()].map((e, seq) => ({ seq, th: 0, ...e }));
+export const log = (...events) => placed(told([session, source, ...events.flat()].map((e, seq) => ({ seq, th: 0, ...e }))));
 
 export const shape = log(tensor(1, 'x', 3, [4, 8]), tensor(2, 'w', 4, [6, 8]),
   error('shape', 'mat1 and mat2 shapes cannot be multiplied (4x8 and 6x8). x is on cpu (4, 8) float32; w is on cpu (6, 8) float32', 'fy_matmul(x, w)', [1, 2]), stopped);

@@ -12,7 +12,7 @@ import { memoryOf } from '../../www/stage/lane_memory.js';
 import { loopRows } from '../../www/stage/lane_loops.js';
 import { drawMoving, drawStill, lanePlan } from '../../www/stage/lanes.js';
 import { layout } from '../../www/stage/layout.js';
-import { root } from './logs.mjs';
+import { root, told } from './logs.mjs';
 
 /** Each of the theme's colours is called by its name. */
 const theme = new Proxy({}, { get: (_, name) => String(name) });
@@ -66,7 +66,7 @@ export function recorder() {
 export const isWhole = ({ x, y, w, h, clip }, width, height) => [{ x: 0, y: 0, w: width, h: height }, clip].every((edge) => !edge
   || (x >= edge.x - 0.5 && y >= edge.y - 0.5 && x + w <= edge.x + edge.w + 0.5 && y + h <= edge.y + edge.h + 0.5));
 
-/** A run of a log: the name of a golden one or of a scene, or events. */
+/** A run of a log: the name of a golden one or of a scene, or events with the places of their calls. */
 export function opened(log) {
   const text = (name) => ['tests/golden', 'tests/page/scenes'].map((folder) => `${root}${folder}/${name}.jsonl`).flatMap((path) => {
     try {
@@ -76,16 +76,15 @@ export function opened(log) {
     }
   })[0];
   const one = run({ run: 1 });
-  one.take(0, typeof log === 'string' ? text(log).split('\n').filter(Boolean).map((line) => JSON.parse(line)) : log);
+  one.take(0, typeof log === 'string' ? text(log).split('\n').filter(Boolean).map((line) => JSON.parse(line)) : told(log));
   one.ended = true;
   return one;
 }
 
-/** The picture of a run after the step of event `seq`: {seen, plan, state}. */
+/** The picture of a run after the part of event `seq`: {seen, plan, state}. */
 export function stageAt(one, seq, width = 1000, height = 420) {
-  const i = one.stepOf(seq);
-  const step = one.steps[i];
-  const t = one.span(i)[1];
+  const step = one.parts[one.partOf(seq)];
+  const t = one.span(step)[1];
   const state = one.at(step.to);
   const does = actions(one, step, t, state);
   const plan = layout(state, one.addresses, width, height, does, one.lostIn(state));

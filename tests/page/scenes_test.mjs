@@ -20,15 +20,14 @@ const here = (name) => readFileSync(fileURLToPath(new URL(`./scenes/${name}`, im
 const scenes = JSON.parse(here('scenes.json'));
 const readings = here('READINGS.md');
 
-/** A scene as it is drawn: {one: the run, step, state, t, now, works, name(tensor), handle(name)}. */
+/** A scene as it is drawn: {one: the run, step: the part shown, state, t, now, works, name(tensor), handle(name)}. */
 function scene(name) {
   const one = run({ run: 1 });
   one.take(0, here(`${name}.jsonl`).split('\n').filter(Boolean).map((line) => JSON.parse(line)));
   one.ended = true;
   const { t: at, seq } = scenes[name];
-  const i = at === undefined ? one.stepOf(seq) : one.stepAt(at);
-  const t = at ?? one.span(i)[1];
-  const step = one.steps[i];
+  const step = one.parts[at === undefined ? one.partOf(seq) : one.partAt(at)];
+  const t = at ?? one.span(step)[1];
   const state = one.at(step.to);
   const handle = (called) => [...state.tensors.values()].findLast((h) => !h.dropped && one.names.tensor(h.id) === called);
   const now = instant(one, t, at === undefined ? step.to : Infinity);

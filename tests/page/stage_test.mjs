@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { bench, boxesOf, check, done, ferry, go, settle, share } from './browser.mjs';
 import { logLines, serve } from './dev.mjs';
-import { golden } from './logs.mjs';
+import { golden, told } from './logs.mjs';
 import { crowded } from './mishaps.mjs';
 
 const stage = bench();
@@ -162,17 +162,18 @@ check('copies beside kernels fill what both write', async (t) => {
 // A tensor of 24 floats, a column of it as a view, and a write through the view.
 function columnLog() {
   const device = { name: 'cpu', kind: 'cpu', card: '', capacity: 2 ** 34 };
+  const at = (line) => ({ file: 'a.c', line });
   const out = (tensor, version) => [{ tensor, storage: 1, version }];
   const events = [
     { kind: 'session', program: 'column', clock: 'model', devices: [device] },
-    { kind: 'alloc', storage: 1, device: 'cpu', addr: '0x1000', asked: 96, bytes: 128 },
-    { kind: 'tensor', tensor: 1, name: 'x', storage: 1, shape: [24], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' },
-    { kind: 'op', id: 1, name: 'arange', device: 'cpu', out: out(1, 1) }, { kind: 'complete', id: 1, start: 0, end: 10, engine: 'host' },
-    { kind: 'tensor', tensor: 2, name: 'col', storage: 1, shape: [4], strides: [6], offset: 3, dtype: 'float32', device: 'cpu', view_of: 1 },
-    { kind: 'op', id: 2, name: 'fill', device: 'cpu', out: out(2, 2), held: 10 }, { kind: 'complete', id: 2, start: 10, end: 20, engine: 'host' },
+    { kind: 'alloc', ...at(1), storage: 1, device: 'cpu', addr: '0x1000', asked: 96, bytes: 128 },
+    { kind: 'tensor', ...at(1), tensor: 1, name: 'x', storage: 1, shape: [24], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' },
+    { kind: 'op', ...at(1), id: 1, name: 'arange', device: 'cpu', out: out(1, 1) }, { kind: 'complete', ...at(1), id: 1, start: 0, end: 10, engine: 'host' },
+    { kind: 'tensor', ...at(2), tensor: 2, name: 'col', storage: 1, shape: [4], strides: [6], offset: 3, dtype: 'float32', device: 'cpu', view_of: 1 },
+    { kind: 'op', ...at(3), id: 2, name: 'fill', device: 'cpu', out: out(2, 2), held: 10 }, { kind: 'complete', ...at(3), id: 2, start: 10, end: 20, engine: 'host' },
     { kind: 'end', status: 0, live: [1] },
   ];
-  return events.map((e, seq) => JSON.stringify({ seq, t: seq * 3, ...e }));
+  return told(events.map((e, seq) => ({ seq, t: seq * 3, ...e }))).map((e) => JSON.stringify(e));
 }
 
 check('a write through a view is lit where the view’s elements lie, and under every tag that sees them', async () => {
@@ -207,16 +208,16 @@ check('a write through a view is lit where the view’s elements lie, and under 
 function againLog() {
   const device = { name: 'cpu', kind: 'cpu', card: '', capacity: 2 ** 34 };
   const born = (name, i) => [
-    { kind: 'alloc', storage: i, device: 'cpu', addr: ['0x1100', '0x1000', '0x1080'][i - 1], asked: i > 1 ? 96 : 512, bytes: i > 1 ? 128 : 512, line: i },
+    { kind: 'alloc', storage: i, device: 'cpu', addr: ['0x1100', '0x1000', '0x1080'][i - 1], asked: i > 1 ? 96 : 512, bytes: i > 1 ? 128 : 512, fn: 'main', line: i },
     { kind: 'tensor', tensor: i, name, storage: i, shape: [24], strides: [1], offset: 0, dtype: 'float32', device: 'cpu', fn: 'main', line: i },
     { kind: 'op', id: i, name: 'arange', device: 'cpu', out: [{ tensor: i, storage: i, version: 1 }], line: i },
-    { kind: 'complete', id: i, start: i * 4 - 1, end: i * 4, engine: 'host' },
+    { kind: 'complete', id: i, start: i * 4 - 1, end: i * 4, engine: 'host', line: i },
   ];
   const events = [
     { kind: 'session', program: 'again', clock: 'model', devices: [device] }, ...born('x', 1), ...born('h', 2), ...born('h', 3),
-    { kind: 'mark', text: 'over' }, { kind: 'end', status: 0, live: [1, 2, 3] },
+    { kind: 'mark', text: 'over', line: 4 }, { kind: 'end', status: 0, live: [1, 2, 3] },
   ];
-  return events.map((e, seq) => JSON.stringify({ seq, t: seq, ...(e.line && { file: 'a.c' }), ...e }));
+  return told(events.map((e, seq) => ({ seq, t: seq, ...(e.line && { file: 'a.c' }), ...e }))).map((e) => JSON.stringify(e));
 }
 
 check('a variable that is assigned again: an arrow leads from its older tensor to the newer one', async () => {

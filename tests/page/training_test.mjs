@@ -17,10 +17,11 @@ import { lanePlan } from '../../www/stage/lanes.js';
 const events = readFileSync(new URL('./scenes/training-step.jsonl', import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 const one = run({ run: 1 });
 one.take(0, events);
-const { steps } = one;
+const { steps, parts } = one;
 const say = (step) => stepSentence(events, step, one.names);
 const find = (kind, n = 0) => events.filter((e) => e.kind === kind)[n];
 const stepOf = (seq) => steps[one.stepOf(seq)];
+const partOf = (seq) => parts[one.partOf(seq)];
 
 test('what a call saves belongs to its step', () => {
   const made = events.find((e) => e.kind === 'graph' && e.what === 'make' && e.op === 'relu');
@@ -29,18 +30,21 @@ test('what a call saves belongs to its step', () => {
   assert.match(say(step), /^relu of hidden.* runs on the GPU into active/);
 });
 
-test('a pass has a step for each call', () => {
-  const [begin, end] = [find('backward'), find('backward', 1)].map((e) => one.stepOf(e.seq));
+test('a pass is a step, with a part for each call', () => {
+  const [begin, end] = [find('backward'), find('backward', 1)].map((e) => one.partOf(e.seq));
   const runs = events.filter((e) => e.kind === 'graph' && e.what === 'run' && e.seq < find('backward', 1).seq);
   assert.equal(end - begin - 1, runs.length);
-  assert.deepEqual(steps.slice(begin + 1, end).map((step) => [step.kind, step.line]), runs.map((e) => ['graph', e.line]));
-  assert.match(say(steps[begin]), /^The gradients of loss.* are computed, back through the calls that computed it\.$/);
+  assert.deepEqual(parts.slice(begin + 1, end).map((part) => [part.kind, part.line]), runs.map((e) => ['gradient', e.line]));
+  assert.match(say(parts[begin]), /^The gradients of loss.* are computed, back through the calls that computed it\.$/);
+  const step = steps[parts[begin].step];
+  assert.deepEqual([step.kind, step.line, step.call.name, parts[end].step], ['backward', events[step.from].line, 'fy_backward', parts[begin].step]);
+  assert.match(say(step), /^The gradients of loss are computed, back through 9 calls: div, sum, nll_loss, log_softmax, matmul, permute and 3 more\. Then w2, b1 and w1 have gradients\.$/);
 });
 
-test('the step names call, kernels and the gradient stored', () => {
+test('the part names call, kernels and the gradient stored', () => {
   const relu = events.find((e) => e.kind === 'graph' && e.what === 'run' && e.op === 'relu');
-  assert.match(say(stepOf(relu.seq)), /^The gradient of active.* goes back through relu on line \d+\. It runs as threshold_backward on the GPU\. Then what was kept for it is released\.$/);
-  assert.match(say(stepOf(find('grad').seq)), /w2\.grad is the gradient of w2\./);
+  assert.match(say(partOf(relu.seq)), /^The gradient of active.* goes back through relu on line \d+\. It runs as threshold_backward on the GPU\. Then what was kept for it is released\.$/);
+  assert.match(say(partOf(find('grad').seq)), /w2\.grad is the gradient of w2\./);
 });
 
 test('a backward pass is no iteration of its own', () => {

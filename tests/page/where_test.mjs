@@ -134,7 +134,7 @@ check('where a tensor is, and how much of it has arrived, is what the page shows
   for (const { name, path, run } of runs()) {
     const some = new Set(run.steps.map((_, i) => i).filter((i) => run.steps.length < 12 || dice() < 12 / run.steps.length));
     for (const i of some) {
-      const now = instant(run, run.span(i)[1], run.steps[i].to);
+      const now = instant(run, run.span(run.steps[i])[1], run.steps[i].to);
       const all = now.memories.flatMap((m) => m.storages.filter((s) => !s.deferred).map((s) => ({ ...s, device: m.device })));
       const named = all.flatMap((s) => s.tags.filter((t) => t.name).map((tag) => ({ s, tag })));
       const plain = named.filter(({ tag }) => !/\[\d+\]/.test(tag.name)); // the page reads loops from the source: batch[0]; text has batch[i] #1
@@ -194,7 +194,7 @@ check('every tensor of one launch is told to be computed', () => {
     assert.match(ferry(name, '--at', String(step + 1), path).said, new RegExp(`its values are not there yet: the operation of event ${seq} `), name);
     assert.doesNotMatch(ferry(name, '--at', String(run.steps.length), path).said, /not there yet/, name);
   }
-  const now = instant(run, run.span(step)[1], run.steps[step].to);
+  const now = instant(run, run.span(run.steps[step])[1], run.steps[step].to);
   assert.deepEqual(now.ops.find((op) => op.seq === seq).outs.length, 3);
 });
 

@@ -6,7 +6,7 @@ import { run } from '../../www/model/run.js';
 import { label } from '../../www/model/lane_words.js';
 import { handleOf } from '../../www/model/state.js';
 import * as units from '../../www/model/units.js';
-import { kindsOfSchema, logs } from './logs.mjs';
+import { kindsOfSchema, logs, told } from './logs.mjs';
 
 test('the library\'s us are µs on the page', () => {
   assert.equal(units.micro('takes 7.0 us, then 12 us; use us'), 'takes 7.0 µs, then 12 µs; use us');
@@ -223,9 +223,9 @@ test('of two results the second has its own name', () => {
 test('a name that is given later is not told before', () => {
   const one = run({ run: 1 });
   const [at, x] = [{ file: 'p.c', fn: 'main', th: 0 }, { tensor: 1, storage: 1 }];
-  one.take(0, [{ kind: 'alloc', line: 3, ...at, storage: 1, device: 'cpu', addr: '0x40', bytes: 64 }, { kind: 'tensor', line: 3, ...at, ...x, name: 'out', shape: [4] },
+  one.take(0, told([{ kind: 'alloc', line: 3, ...at, storage: 1, device: 'cpu', addr: '0x40', bytes: 64 }, { kind: 'tensor', line: 3, ...at, ...x, name: 'out', shape: [4] },
     { kind: 'op', line: 3, ...at, id: 1, name: 'relu', device: 'cpu', in: [], out: [x] }, { kind: 'op', line: 5, ...at, id: 2, name: 'exp', device: 'cpu', in: [x], out: [x], inplace: true },
-    { kind: 'name', line: 6, ...at, tensor: 1, name: 'h' }, { kind: 'op', line: 7, ...at, id: 3, name: 'abs', device: 'cpu', in: [x], out: [x], inplace: true }]);
+    { kind: 'name', line: 6, ...at, tensor: 1, name: 'h' }, { kind: 'op', line: 7, ...at, id: 3, name: 'abs', device: 'cpu', in: [x], out: [x], inplace: true }]));
   for (const [seq, name] of [[2, 'out'], [3, 'h'], [5, 'h']]) { // the new name comes with the call before it
     const { to } = one.steps[one.stepOf(seq)];
     assert.match(stepSentence(one.events, one.steps[one.stepOf(seq)], one.names), new RegExp(`\\b${name}\\b`));

@@ -64,13 +64,28 @@ static void rewrite(fy_text *out, json object, const fy_event *e, const replay_m
     fy_text_add(out, written, (size_t)(end - written));
 }
 
+/* Of an event that is left out its call stays, which may go on. */
+static void leave_out(fy_text *out, json object)
+{
+    json key, item, rest = object;
+    const char *before = "{";
+    while (json_next(&rest, &key, &item)) {
+        if (!json_is(key, "th") && !json_is(key, "calls") && !json_is(key, "call")) continue;
+        fy_text_str(out, before);
+        fy_text_str(out, json_is(key, "th") ? "\"th\":" : json_is(key, "call") ? "\"call\":" : "\"calls\":");
+        fy_text_add(out, item.at, item.size);
+        before = ",";
+    }
+    fy_text_str(out, *before == ',' ? "}" : "null");
+}
+
 void rewrite_lines(const char *lines, size_t size, const trace *t, const replay_moment *moments, fy_text *out)
 {
     const char *p = lines, *end = lines + size;
     for (int i = 0; i < t->count && p < end; i++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         size_t n = (size_t)((stop ? stop : end) - p);
-        if (moments[i].left_out) fy_text_str(out, "null");
+        if (moments[i].left_out) leave_out(out, json_of(p, n));
         else rewrite(out, json_of(p, n), &t->events[i], &moments[i], false);
         fy_text_str(out, "\n");
         p += n + 1;

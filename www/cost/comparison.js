@@ -104,7 +104,7 @@ export function comparison(on) {
     frame(run, position) {
       if (!open) return;
       if (run !== open.a) close();
-      else lanes.show({ t: position.t, step: position.step, byLine });
+      else lanes.show({ t: position.t, step: run.parts[position.part].step, byLine });
     },
     repaint: lanes.repaint,
     get open() {

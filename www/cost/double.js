@@ -47,8 +47,8 @@ export function doubleLanes(on) {
     if (!sides || !width) return;
     const at = pairAt(shown.pairs, step);
     const [i, j] = at ?? [0, 0];
-    const [fromA, untilA] = at ? shown.a.span(i) : [0, 0];
-    const [fromB, untilB] = at ? shown.b.span(j) : [0, 0];
+    const [fromA, untilA] = at ? shown.a.span(shown.a.steps[i]) : [0, 0];
+    const [fromB, untilB] = at ? shown.b.span(shown.b.steps[j]) : [0, 0];
     const part = untilA > fromA ? Math.min(1, Math.max(0, (t - fromA) / (untilA - fromA))) : Number(t >= untilA);
     const tB = t >= shown.a.total ? shown.b.total : fromB + part * (untilB - fromB);
     const shift = byLine ? sides.b.course.toUnits(fromB) - sides.a.course.toUnits(fromA) : 0;
@@ -130,7 +130,7 @@ export function doubleLanes(on) {
   // By how much one run is done before the other, counted from where both are aligned.
   function saved() {
     const [i, j] = scenes.shift ? scenes.at : [-1, -1];
-    const left = (run, k) => run.total - (k < 0 ? 0 : run.span(k)[0]);
+    const left = (run, k) => run.total - (k < 0 ? 0 : run.span(run.steps[k])[0]);
     return Math.abs(left(shown.a, i) - left(shown.b, j));
   }
 
@@ -178,7 +178,7 @@ export function doubleLanes(on) {
     const c = sized(canvas.links, LINKS);
     const { a, b, at } = scenes;
     const { track } = a.plan;
-    const x = (side, run, i) => scaleOf(side).x(run.span(i)[0]);
+    const x = (side, run, i) => scaleOf(side).x(run.span(run.steps[i])[0]);
     let free = -Infinity;
     c.save();
     c.beginPath();
@@ -286,7 +286,7 @@ export function doubleLanes(on) {
 
   function place(which) {
     const i = scenes.at?.[which === 'a' ? 0 : 1] ?? 0;
-    return scaleOf(scenes[which]).x(shown[which].span(i)[0]);
+    return scaleOf(scenes[which]).x(shown[which].span(shown[which].steps[i])[0]);
   }
 }
 

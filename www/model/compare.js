@@ -99,9 +99,11 @@ export function changes(a, b, pairs) {
   const [withA, withB] = [new Map(pairs), new Map(pairs.map(([i, j]) => [j, i]))];
   a.steps.forEach((step, i) => {
     const other = withA.has(i) ? workIn(b, b.steps[withA.get(i)]) : [];
-    for (const one of workIn(a, step)) {
-      const at = other.findIndex((twin) => twin.key === one.key);
-      const [twin] = at < 0 ? [] : other.splice(at, 1);
+    const own = workIn(a, step);
+    const take = (at) => (at < 0 ? undefined : other.splice(at, 1)[0]);
+    const twins = new Map(own.map((one) => [one, take(other.findIndex(({ seq, key }) => seq === one.seq && key === one.key))])); // of a run that was changed
+    for (const one of own) {
+      const twin = twins.get(one) ?? take(other.findIndex(({ key }) => key === one.key));
       if (!twin) found.a.set(one.seq, { what: 'gone', ns: -one.ns });
       else if (Math.abs(twin.ns - one.ns) > LEAST * Math.max(one.ns, twin.ns)) {
         const change = { what: twin.ns < one.ns ? 'less' : 'more', ns: twin.ns - one.ns };

@@ -22,7 +22,7 @@ export function labels(slice, lane, run, lanes) {
 }
 
 // The names that the picture shows when the call is over.
-const namesAt = (run, seq) => run.names.at(run.steps[run.stepOf(seq)]?.to ?? seq);
+const namesAt = (run, seq) => run.names.at(run.parts[run.partOf(seq)]?.to ?? seq);
 
 const sayings = {
   op(e, n, host) {

@@ -1,4 +1,4 @@
-// run.js: one run as the page holds it: its events, their grouping into steps, the names they give,
+// run.js: one run as the page holds it: its events, their grouping into steps and parts, the names they give,
 // and how it ended. Pure; main.js feeds it from the network.
 
 import { addresses } from './addresses.js';
@@ -15,7 +15,7 @@ import { names } from './words.js';
 
 export function run({ run: number, lesson = '', what = '', label = '', over = false }) {
   const past = history();
-  const parts = steps();
+  const grouped = steps();
   const called = callRecord();
   const known = names(past.events);
   const clock = timeline();
@@ -26,20 +26,21 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
   let closed = false; // an `end` or `log_full` event arrived
   const self = {
     number, lesson, what, label,
-    events: past.events, steps: parts.all, names: known, timeline: clock, addresses: places,
+    events: past.events, steps: grouped.all, parts: grouped.parts, calls: called.calls, names: known, timeline: clock, addresses: places,
     over, // it had ended before the page was told of it
     ended: false, // no more events will arrive
     watched: false, // played to its end
     output: '', // what the program printed; known once it has ended
     total: 1, // ns: the latest time in any event
-    firstCopy: -1, // the step of the first copy
+    firstCopy: -1, // the part of the first copy
     stopped: -1, // the error that ended the program; -1: none so far
     races: 0, // data races that were found
     overlaps: false, // work was given to another stream than the default one
-    at: past.at, // the state after event n: for the steps
+    at: past.at, // the state after event n: for the parts
     atTime: null, // (n, t) likewise, for moments of the clock: neither disturbs the other; with t, also what other threads had done by then
-    atMoment: null, // the same, for the step that is shown at a moment
-    stepOf: parts.of,
+    atMoment: null, // the same, for the part that is shown at a moment
+    stepOf: grouped.of,
+    partOf: grouped.partOf,
     atEnd: () => newest(Infinity), // the state after the newest event: it disturbs neither
     readAhead: () => void newest(Infinity), // so that its newest moment is at hand (state.js: copies)
     lostIn: (state) => reached.lost(state, past.events), // what no variable reaches (reach.js)
@@ -51,21 +52,21 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
       return true;
     },
 
-    /** The time that step i covers, in ns: from the end of the step before it. The last one waits for all work,
+    /** The time that a step or a part covers, in ns: from the end of the one before it. The last one waits for all work,
      *  but for an error: then the program is gone. */
-    span(i) {
-      const from = i > 0 ? clock.timeOf(parts.all[i - 1].to) : 0;
-      const last = i >= parts.all.length - 1 && self.ended && self.stopped < 0;
-      return [from, last ? Math.max(self.total, from) : clock.timeOf(parts.all[i]?.to ?? -1)];
+    span({ from, to }) {
+      const start = from > 0 ? clock.timeOf(from - 1) : 0;
+      const last = to >= past.events.length - 1 && self.ended && self.stopped < 0;
+      return [start, last ? Math.max(self.total, start) : clock.timeOf(to)];
     },
 
-    /** The time that is shown at the fraction m of step i, by step (pace.js). */
-    timeIn: (i, m) => (parts.all[i] ? timeIn(pace(self, i), m) : 0),
+    /** The time that is shown at the fraction m of part i, by step (pace.js). */
+    timeIn: (i, m) => (grouped.parts[i] ? timeIn(pace(self, grouped.parts[i]), m) : 0),
 
-    /** The step that is shown at time t: the call that the host is in, else the last one that was over. */
-    stepAt(t) {
+    /** The part that is shown at time t: of the call that the host is in, else the last one that was over. */
+    partAt(t) {
       const call = clock.callsAt(t)[0];
-      return parts.of(call ? call.seq : Math.max(0, clock.seqAt(t)));
+      return grouped.partOf(call ? call.seq : Math.max(0, clock.seqAt(t)));
     },
 
     /** The event_record that a wait in event seq refers to: {seq, device, stream}, or undefined. */
@@ -88,9 +89,9 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
   self.atMoment = momentsOf(past.at);
 
   function add(e) {
-    called.place(e);
+    const call = called.place(e);
     past.push(e);
-    parts.add(e, past.events.length - 1);
+    grouped.add(e, past.events.length - 1, call);
     known.learn(e);
     clock.add(e, past.events.length - 1);
     places.add(e);
@@ -101,8 +102,7 @@ export function run({ run: number, lesson = '', what = '', label = '', over = fa
     if (e?.kind === 'end' && e.status === 0) self.stopped = -1;
     if (e?.kind === 'data_race') self.races++;
     if ((e?.kind === 'copy' || e?.kind === 'op') && e.stream > 0) self.overlaps = true;
-    if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = parts.all.length - 1;
-    self.firstCopy = Math.min(self.firstCopy, parts.all.length - 1); // steps may be joined
+    if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = grouped.parts.length - 1;
     self.total = Math.max(self.total, int(e?.t), int(e?.end));
   }
 

@@ -1,178 +1,108 @@
-// steps.js: groups events into steps: a step is a call. What one call allocates, the copy or op that fills it, its
-// completion and the wait for it are one step; two nested calls of one line are two. A view is a step, and so is a write
-// into what was there before, though neither allocates: each line that does something is seen doing it. What is freed
-// together, such as the tensors of a scope, is one step. Pure.
-//
-// A backward pass is a step per call that it goes back through: the log says where each begins.
-//
-// The log does not tell other calls apart. It tells them by their order: what a call needs comes before its copy or op, and what
-// it fills was allocated just before. The kernels of one call are joined as soon as they are known to be (one_call.js).
+// steps.js: groups events into steps, and steps into parts, by the rule in www/README.md: a step is what the program called, a part
+// what the library did for it in one piece. Pure.
 
-import { int } from './fields.js';
-import { oneCall } from './one_call.js';
+import { int, text } from './fields.js';
 import { firstIndex } from './search.js';
 
-// How long a step is shown at speed 1, in ms, including the pause at its end (clock.js).
+// How long a part is shown at speed 1, in ms, including the pause at its end (clock.js).
 const TIMES = {
   copy: 2000, op: 1600, sync: 800, error: 1500, grade: 900, alloc: 560, tensor: 560, host_read: 700, answer: 800,
-  session: 250, mark: 900, backward: 700, graph: 900, drop: 650, free: 650, check: 900, end: 900,
+  session: 250, mark: 900, backward: 700, gradient: 900, drop: 650, free: 650, check: 900, end: 900,
 };
 
 const KERNEL = 300; // ms for each further kernel of a call,
 const KERNELS = 8; // of so many at most
 
 /** What is allocated for a copy or an op is seen before it is filled. */
-export function duration(step) {
-  const time = (TIMES[step.kind] ?? 500) + KERNEL * Math.min(KERNELS, Math.max(0, (step.kernels ?? 1) - 1));
-  return step.storage && (step.kind === 'copy' || step.kind === 'op') ? time + TIMES.alloc : time;
+export function duration(part) {
+  const time = (TIMES[part.kind] ?? 500) + KERNEL * Math.min(KERNELS, Math.max(0, (part.kernels ?? 1) - 1));
+  return part.storage && (part.kind === 'copy' || part.kind === 'op') ? time + TIMES.alloc : time;
 }
 
 /**
- * An empty list of steps; `add` events one by one. A step: {from, to, kind, file, line, storage}: kind is that of its main
- * event, storage what it allocates, else 0. Of a call with several kernels also {kernels, call}: how many, and the name of the
- * function or ''. Steps that turn out to be one call are joined: then the list ends earlier than before.
+ * An empty list of steps; `add` events one by one, each with its call (call_record.js). A step: {from, to, kind, file, line,
+ * storage, kernels, call, parts: [first, last]}: kind is that of its main event, storage what it allocates before it is
+ * filled, else 0, kernels how many ops, call what the program called, or null. A part likewise, but with `step`, the number
+ * of its step, in place of `parts`.
  */
 export function steps() {
   const all = [];
-  const line = oneCall();
-  let call = null; // the newest step, which may go on
+  const parts = [];
   let results = 0; // logged since: they came when the next call waited for the card
-  let isBackward = false; // is a backward pass running?
+  let of = { owner: null, key: null, th: 0 }; // what the newest part belongs to
 
-  function add(e, seq) {
-    if (call && kindOf(e) === 'values' && e.work > 0) {
+  function add(e, seq, call) {
+    const kind = kindOf(e);
+    if (all.length && kind === 'values' && e.work > 0) {
       results++;
       return;
     }
-    if (!call || !joins(call, e)) all.push((call = begun(e, seq - results)).step);
+    const now = { owner: call?.owner ?? null, key: kind === 'data_race' ? e : call?.part ?? null, th: int(e?.th) };
+    const joins = all.length > 0 && ((!kind && !call) || LATER.has(kind) || goesOn(all.at(-1), kind));
+    const begins = !joins && (!all.length || now.owner !== of.owner || now.th !== of.th || ALONE.has(kind) || ALONE.has(all.at(-1).kind));
+    const from = seq - results;
+    if (begins) all.push({ ...begun(kind, from, now.owner), parts: [parts.length, parts.length] });
+    if (begins || (!joins && now.key !== of.key)) {
+      all.at(-1).parts[1] = parts.length;
+      parts.push({ ...begun(kind, from, call?.part ?? null), step: all.length - 1 });
+    }
+    if (!joins) of = now;
     results = 0;
-    extend(call, e, seq);
-    if (kindOf(e) === 'backward') isBackward = e.what === 'begin';
-    const from = isBackward || isOfGraph(e) ? all.length : line.learn(e, all.length - 1, all);
-    if (from < all.length) join(from);
+    extend(all.at(-1), e, seq, kind);
+    extend(parts.at(-1), e, seq, kind);
   }
 
-  // The steps from `from` on are one call.
-  function join(from) {
-    const parts = all.splice(from);
-    const storage = parts.find((one) => one.storage)?.storage ?? 0;
-    const kernels = parts.reduce((sum, one) => sum + (one.kernels ?? 0), 0);
-    const step = { ...parts[0], to: parts.at(-1).to, kind: 'op', storage, kernels, call: line.name(from) };
-    all.push(step);
-    call = { ...call, step, by: 'call', read: 0, prepares: false };
-    line.joined(from);
-  }
-
-  /** The step that shows event seq. */
-  function of(seq) {
-    return Math.max(0, Math.min(all.length - 1, firstIndex(all.length, (i) => all[i].to >= seq)));
-  }
-
-  return { all, add, of };
+  return { all, parts, add, of: (seq) => holding(all, seq), partOf: (seq) => holding(parts, seq) };
 }
+
+// The one of a list that holds event seq.
+const holding = (list, seq) => Math.max(0, Math.min(list.length - 1, firstIndex(list.length, (i) => list[i].to >= seq)));
 
 const kindOf = (e) => (e && typeof e.kind === 'string' ? e.kind : '');
 
-// by: what has filled the storage: an op's name, or another event's kind; last: the newest event of its own;
-// prepares: so far only segments and waits that the program did not ask for.
-const begun = (e, seq) => ({
-  step: { from: seq, to: seq, kind: kindOf(e), file: '', line: 0, storage: 0 },
-  th: int(e?.th), by: '', read: 0, last: null, prepares: true,
-});
+const begun = (kind, seq, call) => ({ from: seq, to: seq, kind, file: call?.file ?? '', line: call?.line ?? 0, storage: 0, kernels: 0, call });
 
-const always = new Set(['source', 'complete', 'values', 'name']);
-const leaving = new Set(['drop', 'free']);
-const hidden = new Set(['copy', 'print', 'item', 'save', 'size', 'oom']); // whys of waits that the program did not ask for
+const LATER = new Set(['complete', 'values', 'source', 'name']); // they come later than their call, or tell nothing of their own
+const ALONE = new Set(['session', 'check', 'grade', 'end', 'lost', 'log_full']); // no call causes them
 
-function joins(call, e) {
-  const kind = kindOf(e);
-  const { step } = call;
-  if (always.has(kind) || isOfGraph(e)) return true;
-  if (step.kind === 'graph' && kind !== 'backward') return kind !== 'graph';
-  if (kind === 'lost') return step.kind === 'lost';
-  if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
+function goesOn(step, kind) {
   if (kind === 'end') return step.kind === 'error'; // what stopped the program is its last step
-  if (kind === 'free' && step.call !== undefined && kindOf(call.last) === 'drop') return true; // of what the call used on its way
-  if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
-  return Object.hasOwn(goesOn, kind) && !leaving.has(step.kind) && isSameLine(call, e) && goesOn[kind](call, e);
+  if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
+  return kind === 'lost' && step.kind === 'lost';
 }
 
-// What a call records for its gradient, or a pass releases, belongs to it; where a pass goes back through a call is a step.
-const isOfGraph = (e) => (kindOf(e) === 'tensor' && e.saved === true) || (kindOf(e) === 'graph' && e.what !== 'run') || (kindOf(e) === 'drop' && e.why === 'graph') || ['grad', 'state'].includes(kindOf(e));
-
-const isSameLine = ({ step, th }, e) => int(e.th) === th && (!(e.line > 0) || !step.line || (e.line === step.line && e.file === step.file));
-
-// Does an event of the same line go on with the call?
-const goesOn = {
-  segment: (call) => call.prepares,
-  segment_free: (call) => call.prepares,
-  alloc: (call) => call.prepares,
-  sync: (call, e) => (e.cause >= call.step.from && e.cause <= call.step.to) || (isHiddenWait(e) && (call.prepares || isUnfilled(call))),
-  tensor: (call, e) => (e.view_of ? isNextPart(call, e) : isAllocated(call, e.storage)),
-  host_write: (call, e) => isAllocated(call, e.storage),
-  given: (call, e) => isAllocated(call, e.storage),
-  copy: (call, e) => call.prepares || (isUnfilled(call) && e.dst?.storage === call.step.storage),
-  op: (call, e) => fills(call, e) && (isUnfilled(call) || isFurtherPart(call, e)),
-  error: ({ step }, e) => step.kind === 'oom' && e.code === 'oom',
-  host_read: (call, e) => call.step.kind === 'answer' || (call.read > 0 && e.storage === call.read),
-};
-
-const isHiddenWait = (e) => kindOf(e) === 'sync' && hidden.has(e.why);
-const isPreparing = (e) => kindOf(e) === 'segment' || (kindOf(e) === 'segment_free' && e.why === 'oom') || isHiddenWait(e);
-
-const isAllocated = ({ step }, storage) => step.kind === 'alloc' && step.storage > 0 && storage === step.storage;
-const isUnfilled = ({ step, by }) => step.kind === 'alloc' && step.storage > 0 && !by;
-
-// An op into what the call allocated. One that reads it too is a call of its own, in place.
-function fills({ step }, e) {
-  const uses = (list) => Array.isArray(list) && list.some((use) => use?.storage === step.storage);
-  return step.storage > 0 && !e.inplace && uses(e.out) && !uses(e.in);
+function extend(one, e, seq, kind) {
+  one.to = seq;
+  one.kind ||= kind; // of a changed run an event may be left out
+  if (LATER.has(kind)) return;
+  const isNode = kind === 'graph' && e.what === 'run' && one.step !== undefined; // a part, where the call is that it goes back through
+  if (isNode || (e?.line > 0 && !one.line)) [one.file, one.line] = [text(e.file), int(e.line)];
+  if (kind === 'op') one.kernels++;
+  if (Object.hasOwn(notes, kind) && (kind === 'error' || !STAYS.has(one.kind))) notes[kind](one, e);
 }
 
-// cat and stack copy one tensor after the other into their result.
-const isFurtherPart = ({ by }, e) => by === e.name && e.in?.length > 0;
+const STAYS = new Set(['backward', 'gradient', 'error']);
 
-// split and chunk make several views, called x.at[0], x.at[1], ...
-function isNextPart({ last }, e) {
-  const [, base, i] = /^(.+\.at\[)(\d+)\]$/.exec(e.name ?? '') ?? [];
-  return i > 0 && last?.view_of === e.view_of && last.name === `${base}${i - 1}]`;
-}
-
-function extend(call, e, seq) {
-  const { step } = call;
-  const kind = kindOf(e);
-  step.to = seq;
-  if (always.has(kind) || isOfGraph(e)) return;
-  if (e?.line > 0 && !step.line) {
-    step.line = e.line;
-    step.file = typeof e.file === 'string' ? e.file : '';
-  }
-  if (Object.hasOwn(notes, kind)) notes[kind](call, e);
-  call.prepares &&= isPreparing(e);
-  call.last = e;
-}
-
-// What the call's further events are compared with. The kind stays `alloc` where an op such as randn makes the first values.
+// The kind of what has a main event. It stays `alloc` where an op such as randn makes the first values.
 const notes = {
-  alloc({ step }, e) {
-    if (step.kind === 'graph') return;
-    step.kind = 'alloc';
-    step.storage = int(e.storage);
+  alloc(one, e) {
+    if (one.kind === 'copy' || one.kernels) return;
+    one.kind = 'alloc';
+    one.storage ||= int(e.storage);
   },
-  error({ step }) {
-    step.kind = 'error';
+  copy(one) {
+    one.kind = 'copy';
   },
-  copy(call, e) {
-    if (call.step.kind === 'graph') return;
-    call.step.kind = call.by = 'copy';
-    if (!e.dst?.storage) call.read = int(e.src?.storage); // into the program's own memory, to print it or read a value
+  op(one, e) {
+    if (one.kind !== 'copy' && (e.in?.length > 0 || one.kind !== 'alloc')) one.kind = 'op';
   },
-  op(call, e) {
-    call.by = e.name;
-    call.step.kernels = (call.step.kernels ?? 0) + 1;
-    if (call.step.kind !== 'graph' && (e.in?.length > 0 || call.step.kind !== 'alloc')) call.step.kind = 'op';
+  error(one) {
+    one.kind = 'error';
   },
-  host_write(call) {
-    call.by = 'host_write';
+  backward(one, e) {
+    if (e.what === 'begin') one.kind = 'backward';
+  },
+  graph(one, e) {
+    if (e.what === 'run') one.kind = 'gradient';
   },
 };

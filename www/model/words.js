@@ -118,6 +118,7 @@ const sentences = {
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
   graph: (e, n) => {
     if (e.what === 'run') return `The gradient of ${n.tensor(e.tensor)} goes back through ${e.op ?? 'a call'}${onLine(e)}.`;
+    if (e.what === 'make' && e.op === 'leaf') return `${n.tensor(e.tensor)} is to get a gradient.`;
     return e.what === 'make' ? `The graph records ${e.op ?? 'a call'}, for gradients.` : 'The graph releases what it kept for a gradient.';
   },
   backward: (e, n) => (e.what === 'begin'
@@ -236,7 +237,7 @@ export const spoken = new Set(Object.keys(sentences));
 
 /** The sentence of an event. Unknown kinds get one too. */
 export function sentence(e, n) {
-  if (!e || typeof e !== 'object') return 'This line of the log cannot be read.';
+  if (!e || typeof e !== 'object' || !e.kind) return 'This line of the log cannot be read.';
   const say = Object.hasOwn(sentences, e.kind) ? sentences[e.kind] : null;
   return say ? say(e, n).trim() : `An event of kind ${quoted(e.kind)}, which this page does not know.`;
 }
@@ -248,17 +249,18 @@ const WEIGHT = [
   'set_stream', 'set_device', 'peer', 'mode', 'segment', 'segment_free',
 ];
 
-/** The sentence of a step: its most important event's, or a summary; where it allocates, and the segment that it took. */
+/** The sentence of a step, or of a part of one: its most important event's, or a summary; where it allocates, and the segment that it took. */
 export function stepSentence(events, step, all) {
   const n = all.at(step.to);
   const inside = events.slice(step.from, step.to + 1);
   const of = (kind) => inside.find((e) => e?.kind === kind && !e.saved);
-  if (step.kind === 'graph') return backThrough(inside, n);
+  if (step.kind === 'gradient') return backThrough(inside, n);
+  if (step.kind === 'backward' && step.parts) return passSentence(inside, n);
   if (step.kind === 'drop' || step.kind === 'free') {
     return leaving(inside, inside.filter((e) => e?.kind === 'free'), inside.filter((e) => e?.kind === 'drop'), n);
   }
   if (step.kind === 'end') return ended(inside[0]);
-  if (step.call !== undefined && step.kernels > 1) return calledSentence(step, inside, n);
+  if (step.kernels > 1 && !STOPS.some((kind) => of(kind))) return calledSentence(step, inside, n);
   const alloc = of('alloc');
   const made = alloc && of('tensor');
   const found = inside.find((e) => e?.kind === WEIGHT.find((k) => of(k) && !(made && k === 'op' && isBirth(of(k))))) ?? inside[0];
@@ -268,13 +270,25 @@ export function stepSentence(events, step, all) {
 
 const onLine = (e) => (e.line > 0 ? ` on line ${e.line}` : '');
 
-// A step of a backward pass: the call, what runs for it, and the gradients that are stored by it.
+const STOPS = ['error', 'oom', 'data_race']; // what matters more than all else that the call did
+
+// A whole backward pass.
+function passSentence(inside, n) {
+  const of = (kind) => inside.filter((e) => e?.kind === kind);
+  const calls = of('graph').filter((e) => e.what === 'run');
+  const grads = of('grad').map((e) => n.tensor(e.leaf));
+  const [begin] = of('backward');
+  const through = `, back through ${units.plural(calls.length, 'call')}: ${and(few(calls.map((e) => e.op ?? 'a call'), 6))}.`;
+  return `The gradients of ${n.tensor(begin.tensor)} are computed${calls.length ? through : '.'}${grads.length ? ` Then ${and(few(grads, 6))} ${grads.length > 1 ? 'have gradients' : 'has a gradient'}.` : ''}`;
+}
+
+// A part of a backward pass: the call, what runs for it, and the gradients that are stored by it.
 function backThrough(inside, n) {
   const of = (kind) => inside.filter((e) => e?.kind === kind);
   const names = of('op').map((e) => e.name ?? 'an operation');
-  const saved = of('drop').filter((e) => e.why === 'graph').length && of('graph').some((e) => e.what === 'release');
+  const saved = of('drop').some((e) => e.why === 'graph') && of('graph').some((e) => e.what === 'release');
   const runs = names.length ? ` It runs as ${and(few(names, 6))} on ${processor(of('op')[0].device)}.` : '';
-  return [sentence(inside[0], n) + runs, ...of('grad').map((e) => sentence(e, n)), saved ? 'Then what was kept for it is released.' : ''].filter(Boolean).join(' ');
+  return [sentence(of('graph')[0], n) + runs, ...of('grad').map((e) => sentence(e, n)), saved ? 'Then what was kept for it is released.' : ''].filter(Boolean).join(' ');
 }
 
 // randn and the like: what they make is the news.
@@ -290,6 +304,7 @@ function main(found, alloc, made, inside, n) {
 
 // One call of several kernels: what it was given, what is left of it, and what it freed on its way.
 function calledSentence({ call, kernels }, inside, n) {
+  const name = String(call?.name ?? '').replace(/^fy_/, '');
   const of = (kind) => inside.filter((e) => e?.kind === kind);
   const made = new Map(of('tensor').filter((e) => !e.saved).map((e) => [e.tensor, e]));
   const dropped = new Set(of('drop').map((e) => e.tensor));
@@ -303,7 +318,7 @@ function calledSentence({ call, kernels }, inside, n) {
   const freed = of('free');
   const bytes = freed.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
   return [
-    `${call || 'One call'}${ins.length ? ` of ${each(ins)}` : ''} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
+    `${name || 'One call'}${ins.length ? ` of ${each(ins)}` : ''} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
     outs.length ? ` into ${each(outs.map(n.tensor))}, newly allocated in ${memoryName(device)}` : '',
     freed.length ? `; ${units.plural(freed.length, 'tensor')} that it needs on the way ${freed.length > 1 ? 'are' : 'is'} freed again, ${units.bytes(bytes)}` : '', '.',
   ].join('');

@@ -59,14 +59,14 @@ export function svgOf(shot) {
   return c.svg(w, h, shot.sentence);
 }
 
-/** The step to draw where none was asked for: that of the last error, else the first with the most memory in use. */
-export function tellingStep(run) {
-  const wrong = run.steps.findLastIndex((step) => step.kind === 'error');
+/** The part to draw where none was asked for: that of the last error, else the first with the most memory in use. */
+export function tellingPart(run) {
+  const wrong = run.parts.findLastIndex((part) => part.kind === 'error');
   const memory = memoryOf(run);
   if (wrong >= 0 || !memory) return wrong;
   let fullest = 0;
   for (let t = 0; t < Infinity; t = memory.next(t)) if (memory.at(t).total > memory.at(fullest).total) fullest = t;
-  return run.stepAt(fullest);
+  return run.partAt(fullest);
 }
 
 /** For `ferry export --svg`: the page becomes the picture, in base64, or the words that say why there is none. */

@@ -1,39 +1,40 @@
 // clock.js: the only clock of the page. It advances a position through a run in one of two ways: by step, where each
-// step takes the time that a viewer needs to see it, or by clock, where the run's own time passes evenly, so that twice
+// part of a step takes the time that a viewer needs to see it, or by clock, where the run's own time passes evenly, so that twice
 // as long on the card is twice as long on the page; only the breaks of the time axis pass as fast as they are drawn. It
 // knows neither events nor drawing.
 
-const MOTION = 0.7; // fraction of a step's time that is animated; the rest is a pause
+const MOTION = 0.7; // fraction of a part's time that is animated; the rest is a pause
 const WHOLE_RUN = 16000; // ms that a run takes by clock, at speed 1
 const LOOK = 1000; // ms between two pictures of a run by clock, under reduced motion
-const FAR = 1000; // steps: where a live run is so far ahead, it is shown as it is now,
+const FAR = 1000; // parts: where a live run is so far ahead, it is shown as it is now,
 const QUICK = 500; // with a picture in so many ms
 const MANY = 500; // events between two pictures: then these are fewer, that there is time to read,
 const REST = 100; // ms apart
 
 /**
- * host: {count() -> number of steps, duration(i) -> ms, span(i) -> [from, to] in ns, timeIn(i, m) -> the run's time in step i,
- * stepAt(t) -> i, arrived() -> events since the last picture, after(t, part) -> the time when so much more of the run's time axis has passed, changed(position)}.
- * `changed` is called at most once per frame, and only after a change. A position: {step, m, t, by, playing, ...}: m is the
- * fraction of the step that has passed, t the run's time.
+ * host: {count() -> number of parts, duration(i) -> ms, span(i) -> [from, to] in ns, timeIn(i, m) -> the run's time in part i,
+ * partAt(t) -> i, arrived() -> events since the last picture, after(t, part) -> the time when so much more of the run's time axis has passed, changed(position)}.
+ * `changed` is called at most once per frame, and only after a change. A position: {part, m, t, by, playing, whole, ...}: m is the
+ * fraction of the part that has passed, t the run's time; whole: a step was asked for, and all of it has passed.
  */
 export function clock(host) {
-  const at = { step: 0, progress: 1, t: 0, by: 'step', playing: false, follow: false, speed: 1, skips: false }; // skips: steps that a live run has no time for
-  let live = false; // it may skip steps,
+  const at = { part: 0, progress: 1, t: 0, by: 'step', playing: false, follow: false, speed: 1, skips: false }; // skips: parts that a live run has no time for
+  let until = -1; // the last part of the step that was asked for; -1: none was
+  let live = false; // it may skip parts,
   let along = false; // and does, while nobody went elsewhere
   let frame = 0;
   let last = 0;
-  let still = false; // reduced motion: steps are shown finished, without animation; by clock there is a picture now and then
+  let still = false; // reduced motion: parts are shown finished, without animation; by clock there is a picture now and then
   let unseen = 0; // ms since the last of them
 
   const end = () => (host.count() ? host.span(host.count() - 1)[1] : 0);
-  const atEnd = () => at.step >= host.count() - 1 && (at.by === 'step' || at.t >= end());
+  const atEnd = () => at.part >= host.count() - 1 && (at.by === 'step' || at.t >= end());
 
   function position() {
-    at.step = Math.min(at.step, Math.max(0, host.count() - 1)); // steps of a run that still arrives may be joined
-    const [from, to] = host.count() ? host.span(at.step) : [0, 0];
+    at.part = Math.min(at.part, Math.max(0, host.count() - 1)); // another run may have fewer
+    const [from, to] = host.count() ? host.span(at.part) : [0, 0];
     const m = at.by === 'step' ? Math.min(1, at.progress / MOTION) : to > from ? Math.min(1, (at.t - from) / (to - from)) : 1;
-    return { ...at, m, t: at.by === 'step' && host.count() ? host.timeIn(at.step, m) : at.t, atEnd: atEnd() };
+    return { ...at, m, t: at.by === 'step' && host.count() ? host.timeIn(at.part, m) : at.t, atEnd: atEnd(), whole: at.part === until && m >= 1 };
   }
 
   const report = () => host.changed(position());
@@ -50,17 +51,18 @@ export function clock(host) {
   }
 
   function tickStep(passed) {
-    const full = Math.min(at.skips ? QUICK : Infinity, host.duration(at.step)) / at.speed;
+    const full = Math.min(at.skips ? QUICK : Infinity, host.duration(at.part)) / at.speed;
     at.progress = Math.min(1, at.progress + passed / Math.max(1, full));
     if (still && at.progress < MOTION) at.progress = MOTION;
-    if (at.progress < 1 || !at.playing) return;
-    if (at.step < host.count() - 1) {
+    if (at.progress < 1 || !goesOn()) return;
+    if (at.part < host.count() - 1) {
       at.skips = runsAway();
-      start(at.skips ? host.count() - 1 : at.step + 1);
+      start(at.skips ? host.count() - 1 : at.part + 1);
     } else if (!at.follow) at.playing = false;
   }
 
-  const runsAway = () => live && along && at.follow && host.count() - 1 - at.step > FAR;
+  const goesOn = () => at.playing || at.part < until;
+  const runsAway = () => live && along && at.follow && host.count() - 1 - at.part > FAR;
 
   function tickClock(passed) {
     if (!at.playing) return;
@@ -69,14 +71,14 @@ export function clock(host) {
     at.skips = runsAway();
     at.t = at.skips ? end() : Math.min(end(), host.after(at.t, (unseen / WHOLE_RUN) * at.speed));
     unseen = 0;
-    at.step = Math.max(0, host.stepAt(at.t));
+    at.part = Math.max(0, host.partAt(at.t));
     if (at.t >= end() && !at.follow) at.playing = false;
   }
 
-  const moving = () => (at.by === 'step' ? at.progress < 1 || (at.playing && at.step < host.count() - 1) : at.playing && at.t < end());
+  const moving = () => (at.by === 'step' ? at.progress < 1 || (goesOn() && at.part < host.count() - 1) : at.playing && at.t < end());
 
-  function start(step) {
-    at.step = step;
+  function start(part) {
+    at.part = part;
     at.progress = still ? MOTION : 0;
   }
 
@@ -90,26 +92,33 @@ export function clock(host) {
     wake();
   }
 
+  function show(part, move, last) {
+    at.part = Math.max(0, Math.min(host.count() - 1, part));
+    at.progress = move && !still ? 0 : 1;
+    at.t = host.count() ? host.span(at.part)[1] : 0;
+    at.playing = along = at.skips = false;
+    until = last;
+    report();
+    run();
+  }
+
   return {
-    /** Shows a step; with `move` its animation plays once, without it the step is shown finished. */
-    go(step, move = false) {
-      at.step = Math.max(0, Math.min(host.count() - 1, step));
-      at.progress = move && !still ? 0 : 1;
-      at.t = host.count() ? host.span(at.step)[1] : 0;
-      at.playing = along = at.skips = false;
-      report();
-      run();
-    },
+    /** Shows a part; with `move` its animation plays once, without it the part is shown finished. */
+    go: (part, move = false) => show(part, move, -1),
+    /** Likewise a step, from..to of its parts. */
+    goThrough: ([from, to], move = false) => show(move && !still && at.by === 'step' ? from : to, move, to),
     /** By clock: shows time t. */
     seek(t) {
+      until = -1;
       at.t = Math.max(0, Math.min(end(), t));
-      at.step = Math.max(0, host.stepAt(at.t));
+      at.part = Math.max(0, host.partAt(at.t));
       at.playing = along = at.skips = false;
       report();
       run();
     },
     play() {
       at.playing = true;
+      until = -1;
       along ||= atEnd();
       if (atEnd() && at.progress >= 1 && !at.follow) {
         start(0);
@@ -120,6 +129,7 @@ export function clock(host) {
     },
     pause() {
       at.playing = false;
+      until = -1;
       at.progress = 1;
       run();
       report();
@@ -133,7 +143,7 @@ export function clock(host) {
       run();
       report();
     },
-    /** Keep playing at the run's end and wait for more steps; isLive: it runs now, and may be too fast to be shown step by step. */
+    /** Keep playing at the run's end and wait for more parts; isLive: it runs now, and may be too fast to be shown step by step. */
     follow(on, isLive = false) {
       at.follow = on;
       live = isLive;
@@ -152,11 +162,12 @@ export function clock(host) {
       still = on;
       run();
     },
-    /** New steps arrived, or the picture must be redrawn. */
+    /** New parts arrived, or the picture must be redrawn. */
     poke: run,
-    /** Plays from the first step. */
+    /** Plays from the first part. */
     restart() {
-      Object.assign(at, { step: 0, progress: 0, t: 0, playing: true, skips: false });
+      Object.assign(at, { part: 0, progress: 0, t: 0, playing: true, skips: false });
+      until = -1;
       along = true;
       run();
     },
