@@ -225,7 +225,7 @@ test('the end of a step is not the next one\'s beginning', () => {
 
 test('a moment says what runs, and who waits', () => {
   const overlap = open(logs().get('overlap'));
-  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[1\] go to there\[1\] in GPU VRAM \(stream 1, without the CPU\), add runs on the GPU and \d+ more are queued/);
+  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[i\] go to there\[i\] in GPU VRAM \(stream 1, without the CPU\), add runs on the GPU and \d+ more are queued/);
   const events = logs().get('01-where-am-i');
   const one = open(events);
   const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);

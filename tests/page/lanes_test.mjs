@@ -7,7 +7,7 @@ import { hopsOf } from '../../www/model/lane_hops.js';
 import { arrowsOf } from '../../www/model/lane_arrows.js';
 import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
-import { loopsIn, loopsOf, iterationWords } from '../../www/model/loops.js';
+import { loopsOf, iterationWords, timeWords } from '../../www/model/loops.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
@@ -203,9 +203,9 @@ test('what was queued says what it was behind', () => {
   const [zero, first] = [...lanes.cards.get('cuda:0').streams.values()];
   const told = (lane, slice) => about({ from: slice.from, until: slice.until, busy: 1, count: 1, slice, open: false }, lane, one, lanes).join(' ');
   const copies = first.between(0, Infinity).map((s) => s.slice);
-  assert.match(told(first, copies[1]), /queued for [^ ]* µs before, behind batch\[0\]/);
+  assert.match(told(first, copies[1]), /queued for [^ ]* µs before, behind batch\[i\]/);
   const held = lanes.arrows(0, Infinity)[0].to.t;
-  assert.match(told(zero, zero.near(held)), /behind batch\[0\]/); // the copy that its event was recorded after
+  assert.match(told(zero, zero.near(held)), /behind batch\[i\]/); // the copy that its event was recorded after
 });
 
 test('what is narrower than a pixel is joined', () => {
@@ -380,72 +380,55 @@ test('of many lines the highest are told apart', () => {
 
 // ---- the iterations of loops ---------------------------------------------------------------------------
 
-test('loops of a text: nested, on one line, without brackets', () => {
-  const source = `for (int i = 0; i < 3; i++) {
-  while (x)
-    if (y) f(x);
-  /* a; for (;;) { } */ puts("for (;;) ;");
-}
-do { g(); } while (y);
-for (;;) h(x);
-for (i = 0; i < 3; i++)
-  for (k = 0; k < 3; k++) { a();
-    b(); }`;
-  assert.deepEqual(loopsIn(source).map(({ first, last }) => [first, last]), [[1, 5], [2, 3], [6, 6], [7, 7], [8, 10], [9, 10]]);
-  for (const odd of ['', 'for', 'for (', 'for (;;', 'for (;;) {', 'while () ;', '}) for ((']) assert.deepEqual(loopsIn(odd), []);
-});
+const wrote = (id, line, name, more = {}) => ({ id, file: 'p.c', line, fn: 'main', name, args: 'x', ...more });
+const loop = (id, line, args, turns, more = {}) => wrote(id, line, 'FY_TIMES', { region: 'loop', args, turns, ...more });
+const turn = (id, of, n) => ({ id, in: of, region: 'turn', turn: n });
 
-// A program of ops by line: [line, name, fn].
-const program = (source, ...calls) => script({ kind: 'source', t: 0, path: 'p.c', text: source },
-  ...calls.flatMap(([line, name, fn = 'main'], i) => kernel(i + 1, (i + 1) * 10, 0, (i + 1) * 10, (i + 1) * 10 + 5).map((e) => ({ ...e, file: 'p.c', line, fn, name: e.name && name }))));
-const iterationsOf = (one) => loopsOf(one).all.map(({ depth, first, iterations }) => [depth, first, iterations.length]);
+/** A program of kernels: [calls that the first of its events tells, id of its call, thread]. */
+const callsOf = (...all) => script(...all.flatMap(([calls, call, th = 0], i) => kernel(i + 1, (i + 1) * 10, 0, (i + 1) * 10, (i + 1) * 10 + 5).map((e, n) => ({ ...e, th, call, ...(n === 0 && { calls }) }))));
+const times = (n, turns = n) => callsOf(...Array.from({ length: n }, (_, i) => [[...(i ? [] : [loop(1, 3, 'i, 9', turns)]), turn(2 * i + 2, 1, i), wrote(2 * i + 3, 4, 'fy_add', { in: 2 * i + 2 })], 2 * i + 3]));
+const iterationsOf = (one) => loopsOf(one).all.map(({ depth, line, iterations }) => [depth, line, iterations.map(({ n }) => n).join(' ')]);
 
-test('an iteration begins where the program goes back', () => {
-  const one = program('f();\nfor (;;) {\n a();\n b();\n}\nz();', [1, 'f'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [3, 'a'], [4, 'b'], [6, 'z']);
-  assert.deepEqual(iterationsOf(one), [[0, 2, 3]]);
+test('the iterations of a loop are the turns that the log tells', () => {
+  const one = times(3);
+  assert.deepEqual(iterationsOf(one), [[0, 3, '1 2 3']]);
   const [{ iterations }] = loopsOf(one).all;
-  assert.deepEqual(iterations.map(({ from, until }) => [from, until]), [[19, 39], [39, 59], [59, 79]]);
-  assert.deepEqual(iterations.map(({ seq, to }) => [seq, to]), [[3, 6], [7, 10], [11, 14]]);
+  assert.deepEqual(iterations.map(({ seq, to }) => [seq, to]), [[0, 0], [2, 2], [4, 4]]);
+  assert.ok(iterations.every(({ from, until }, i) => from < until && until <= (iterations[i + 1]?.from ?? Infinity)));
+  assert.deepEqual(loopsOf(one).at(3).map(iterationWords), ['iteration 2 of 3 of the loop in line 3']);
+  assert.deepEqual(loopsOf(times(2, 400)).at(3).map(iterationWords), ['iteration 2 of 400 of the loop in line 3'], 'it is left early, or still runs');
 });
 
-test('iterations of a loop on one line', () => {
-  const calls = (n, ...names) => Array.from({ length: n }, () => names.map((name) => [1, name])).flat();
-  assert.deepEqual(iterationsOf(program('for (;;) fy_add(x, y);', ...calls(5, 'add'))), [[0, 1, 5]]);
-  assert.deepEqual(iterationsOf(program('for (;;) fy_add_(fy_mul(x, y), z);', ...calls(5, 'mul', 'add'))), [[0, 1, 5]]);
-  assert.deepEqual(iterationsOf(program('for (;;) fy_add(fy_add(x, y), z);', ...calls(4, 'add', 'add'))), [[0, 1, 4]]);
+test('loops in loops, and in functions that they call', () => {
+  const inner = (id, of) => [loop(id, 5, 'k, 2', 2, { in: of, fn: 'work' }), turn(id + 1, id, 0), wrote(id + 2, 6, 'fy_mul', { in: id + 1 })];
+  const one = callsOf([[loop(1, 3, 'i, 2', 2), turn(2, 1, 0), ...inner(10, 2)], 12], [[turn(13, 10, 1), wrote(14, 6, 'fy_mul', { in: 13 })], 14], [[wrote(3, 4, 'fy_add', { in: 2 })], 3],
+    [[turn(4, 1, 1), ...inner(20, 4)], 22]);
+  assert.deepEqual(iterationsOf(one).sort(), [[0, 3, '1 2'], [1, 5, '1'], [1, 5, '1 2']]);
+  assert.deepEqual(loopsOf(one).at(2).map(iterationWords), ['iteration 2 of 2 of the loop in line 5', 'iteration 1 of 2 of the loop in line 3']);
 });
 
-test('an inner loop begins anew with each outer iteration', () => {
-  const iteration = [[2, 'a'], ...Array.from({ length: 3 }, () => [[4, 'b'], [5, 'c']]).flat()];
-  const one = program('for (;;) {\n a();\n for (;;) {\n  b();\n  c();\n }\n}', ...iteration, ...iteration);
-  assert.deepEqual(iterationsOf(one), [[0, 1, 2], [1, 3, 3], [1, 3, 3]]);
-  const last = one.events.findLastIndex((e) => e.kind === 'op');
-  assert.deepEqual(loopsOf(one).at(last).map(iterationWords), ['iteration 3 of 3 of the loop in lines 3 to 6', 'iteration 2 of 2 of the loop in lines 1 to 7']);
+test('what comes late, or from another thread, stretches no iteration', () => {
+  const one = times(2);
+  one.take(one.events.length, [{ kind: 'values', th: 0, t: 900, call: 3 }, { kind: 'op', th: 1, t: 950, call: 3, id: 9, name: 'mul' }].map((e, i) => ({ seq: one.events.length + i, ...e })));
+  assert.deepEqual(loopsOf(one).all[0].iterations.map(({ to, until }) => [to, until]), [[0, 19], [2, 20]]);
 });
 
-test('an iteration lasts while a function that it calls works', () => {
-  const calls = [[6, 'a'], [2, 'b', 'work'], [2, 'b', 'work']];
-  const one = program('void work(void) {\n for (;;) fy_b();\n}\nint main(void) {\n for (;;) {\n  a(); work();\n }\n z();\n}', ...calls, ...calls, [8, 'z']);
-  assert.deepEqual(iterationsOf(one), [[0, 5, 2], [1, 2, 2], [1, 2, 2]]);
-  const [outer] = loopsOf(one).all;
-  assert.deepEqual(outer.iterations.map(({ seq, to }) => [seq, to]), [[1, 6], [7, 12]]);
+test('a plain loop claims no turn; a call is told to be the nth there', () => {
+  const calls = (id, line, more) => [[wrote(id, line, 'fy_add', more)], id];
+  const one = callsOf(calls(1, 4), calls(2, 4), calls(3, 5), calls(4, 4), [[loop(10, 7, 'i, 2', 2), turn(11, 10, 0), wrote(12, 8, 'fy_add', { in: 11 })], 12], [[wrote(13, 8, 'fy_add', { in: 11 })], 13], [[turn(14, 10, 1), wrote(15, 8, 'fy_add', { in: 14 })], 15]);
+  assert.deepEqual(iterationsOf(one), [[0, 7, '1 2']]);
+  assert.deepEqual([0, 2, 4, 6, 8, 10, 12].map((seq) => timeWords(loopsOf(one).timeAt(seq))), ['', 'the 2nd time at this call', '', 'the 3rd time at this call', '', 'the 2nd time at this call', '']);
 });
 
-test('values logged after their line begin no iteration', () => {
-  const iteration = (n) => [[3, 'a'], [4, 'b']].flatMap(([line, name], i) => kernel(2 * n + i + 1, 40 * n + 10 * i, 0, 40 * n + 10 * i, 40 * n + 10 * i + 5).map((e) => ({ ...e, file: 'p.c', line, fn: 'main', name: e.name && name })));
-  const late = (n) => ({ kind: 'values', t: 40 * n + 30, file: 'p.c', line: 3, fn: 'main', storage: 1, version: n + 1 });
-  const one = script({ kind: 'source', t: 0, path: 'p.c', text: 'f();\nfor (;;) {\n a();\n b();\n}\n' }, ...[0, 1, 2].flatMap((n) => [...iteration(n), late(n)]));
-  assert.deepEqual(iterationsOf(one), [[0, 2, 3]]);
-});
-
-test('the loops of a real program', () => {
-  const of = (name) => loopsOf(open(logs().get(name))).all.map(({ first, iterations }) => [first, iterations.length]);
-  assert.deepEqual(of('overlap'), [[56, 4], [25, 4], [20, 5], [20, 5], [20, 5], [20, 5], [33, 4], [20, 5], [20, 5], [20, 5], [20, 5]]);
-  assert.deepEqual(of('pinning'), [[36, 4], [23, 4], [23, 4], [23, 4], [23, 4], [23, 4], [23, 4]]);
+test('the loops of real programs', () => {
+  const of = (name) => iterationsOf(open(logs().get(name)));
+  assert.deepEqual([of('overlap'), of('06-page-locked')], [[], []], 'a for is none');
+  assert.deepEqual(of('demo-27-training-step'), [[0, 12, '1 2 3']]);
+  assert.deepEqual(of('demo-17-sum-of-losses'), [[0, 9, '1 2 3']]);
 });
 
 test('iterations too narrow for a number are one bracket', () => {
-  const one = program('for (;;) fy_add(x, y);', ...Array.from({ length: 128 }, () => [1, 'add']));
+  const one = times(128);
   const [row] = loopRows(loopsOf(one));
   const drawn = (px) => brackets(row, { x: (t) => t * px, t: (x) => x / px }, 0, 1300 * px).map(bracketWords);
   assert.deepEqual(drawn(0.1), [['128 iterations', '128 ×']]);

@@ -160,64 +160,31 @@ test('hover text tells name, memory, address, bytes and line', () => {
   assert.match(about(storage, handleOf(state, storage), 'copy', 'mat1')[0], /older than mat1/);
 });
 
-test('what a loop makes is called by its iteration', () => {
+/** What tensors are called that are made in these calls: [call, name, ...]. */
+function called(told, ...made) {
   const one = run({ run: 1 });
-  const make = (line, name) => ({ kind: 'tensor', file: 'p.c', line, tensor: one.events.length + 1, storage: 1, name, shape: [1] });
-  for (const [line, name] of [[5, 'b[i]'], [6, 'c[i + 1]'], [5, 'b[i]'], [7, 'p.at[0]'], [7, 'p.at[0]'], [8, 'x'], [8, 'x'], [9, 'b[i]'], [6, ''], [5, 'b[i]']]) {
-    one.take(one.events.length, [make(line, name)]);
-  }
-  one.take(10, [{ kind: 'name', file: 'p.c', line: 6, tensor: 9, name: 'c[i + 1]' }]);
-  const called = ['b[i] #1', 'c[i + 1] #1', 'b[i] #2', 'p.at[0]', 'p.at[0]', 'x', 'x', 'b[i] #1', 'c[i + 1] #2', 'b[i] #3'];
-  assert.deepEqual(called.map((_, i) => one.names.tensor(i + 1)), called);
-  assert.deepEqual([...one.at(10).tensors.values()].map((t) => t.name), called);
-  assert.deepEqual([one.at(3).tensors.get(3).name, one.at(0).tensors.get(1).name], ['b[i] #2', 'b[i] #1']); // none is renamed
-});
-
-// What a program's text makes of names that are given so often: [line, name, times].
-function called(text, given) {
-  const one = run({ run: 1 });
-  one.take(0, [{ kind: 'source', path: 'p.c', text: text.join('\n') }]);
-  for (const [line, name, times] of given) {
-    for (let i = 0; i < times; i++) one.take(one.events.length, [{ kind: 'tensor', file: 'p.c', fn: 'main', line, tensor: one.events.length, storage: 1, name, shape: [1] }]);
-  }
+  one.take(0, [{ kind: 'session', calls: told.map((call) => ({ file: 'p.c', line: 3, fn: 'main', ...call })) }]);
+  for (const [call, ...names] of made) for (const name of names) one.take(one.events.length, [{ kind: 'tensor', call, tensor: one.events.length, storage: 1, name, shape: [1] }]);
   const all = one.events.slice(1).map((e) => one.names.tensor(e.tensor));
   assert.deepEqual(one.events.slice(1).map((e) => one.at(1e9).tensors.get(e.tensor).name), all);
   return all.join(' ');
 }
 
-test('a name of a counting loop has its index', () => {
-  const main = (...lines) => ['enum { N = 2 };', '#define M 2', 'int main(void) {', ...lines, '}'];
-  const says = (expected, line, times = 3, name = 'w[i]') => assert.equal(called(main(...[line].flat()), [[3 + [line].flat().length, name, times]]), expected, line);
-  says('w[0] w[1] w[2]', 'for (int i = 0; i < 12; i++) w[i] = fy_ones((2));');
-  says('w[1] w[2] w[3]', 'for (i = 1; i <= n; ++i) { w[i] = fy_ones((2)); }');
-  says('w[3] w[2] w[1]', 'for (size_t i = 3; i > 0; i--) w[i] = fy_relu(x);');
-  says('w[0] w[2] w[4]', 'for (int i = 0; i < n; i += M) FY_SCOPE { w[ i ] = fy_relu(x); }');
-  says('w[0] w[1] w[2]', 'FY_TIMES(i, 4) w[i] = fy_pin_memory(fy_ones((3)));');
-  says('w[1] w[2] w[3]', 'for (int i = 0; i < n; i++) w[i + 1] = fy_relu(w[i]);', 3, 'w[i + 1]');
-  says('w[0][0] w[0][1] w[1][0]', 'for (int i = 0; i < 9; i++) for (int j = 0; j < N; j++) w[i][j] = fy_relu(x);', 3, 'w[i][j]');
-  says('w[0] w[1] w[0]', ['while (go())', 'for (int i = 0; i < N; i++) w[i] = fy_relu(x);']);
-  says('w[0] w[1] w[2]', ['for (int i = 0; i < n; i++) { // all', 'w[i] =', 'fy_relu(x);', '}'].slice(0, 3));
-});
-
-test('an index that is not sure stays an iteration', () => {
-  const sure = 'for (int i = 0; i < n; i++) w[i] = fy_relu(x);';
-  assert.equal(called(['int main(void) {', sure, '}'], [[2, 'w[i]', 2]]), 'w[0] w[1]');
-  const unsure = ['for (int i = k; i < n; i++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) if (i != 1) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) { if (i == 1) continue; w[i] = fy_relu(x); }',
-    'for (int i = 0; i < n; i++) w[i] = fy_to(x[i], "cuda");', 'for (int i = 0; i < n; i++) w[i] = fy_cuda(fy_ones((2), .device = "cuda"));', 'for (int i = 0; i < n; i++) { w[i] = fy_relu(x); i++; }',
-    'for (int i = 0; i < n; i += k) w[i] = fy_relu(x);', 'while (i < 4) w[i] = fy_relu(x);', 'for (int j = 0; j < n; j++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) w[at(i)] = fy_relu(x);',
-    'for (int i = 0; i < n; i++) { w[i] = fy_relu(x); w[i] = fy_abs(x); }', 'while (k) for (int i = 0; i < n; i++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) w[i] = fy_relu(x);',
-    'for (int i = 0; i < n; i++) MINE { w[i] = fy_relu(x); }', 'fy_on_error(FY_RETURN); for (int i = 0; i < n; i++) w[i] = fy_relu(x);', 'for (int i = 0; i < n; i++) w[i] = ok && fy_relu(x);'];
-  for (const line of unsure) {
-    const name = line.includes('at(i)') ? 'w[at(i)]' : 'w[i]';
-    assert.equal(called(['int main(void) {', line, '}'], [[2, name, 2]]), `${name} #1 ${name} #2`, line);
-  }
-  assert.equal(called(['void f(void) {', sure, '}'], [[2, 'w[i]', 2]]), 'w[i] #1 w[i] #2');
-  assert.equal(called(['void f(void) {', sure.replace('i < n', 'i < 2'), '}'], [[2, 'w[i]', 3]]), 'w[0] w[1] w[0]');
+test('a subscript that counts FY_TIMES is the number of its turn', () => {
+  const loops = [{ id: 1, region: 'loop', name: 'FY_TIMES', args: 'i, 4' }, { id: 2, in: 1, region: 'turn', turn: 3 }, { id: 3, in: 2, name: 'fy_ones' },
+    { id: 4, in: 2, region: 'loop', name: 'FY_TIMES', args: 'k, 2' }, { id: 5, in: 4, region: 'turn', turn: 1 }, { id: 6, in: 5, name: 'fy_ones' },
+    { id: 7, in: 2, region: 'loop', name: 'FY_TIMES', args: 'i, 9' }, { id: 8, in: 7, region: 'turn', turn: 8 }, { id: 9, in: 8, name: 'fy_ones' },
+    { id: 10, in: 2, region: 'loop', name: 'FY_EACH', args: 'i, loader' }, { id: 11, in: 10, region: 'turn', turn: 5 }, { id: 12, in: 11, name: 'fy_ones' }, { id: 13, in: 2, name: 'fy_ones', fn: 'work' }, { id: 14, name: 'fy_ones' }];
+  assert.equal(called(loops, [3, 'w[i]', 'w[i + 1]', 'w[ i-1 ]', 'w[j]', 'w[at(i)]', 'w[2]', 'w[i].at[0]']), 'w[3] w[4] w[2] w[j] w[at(i)] w[2] w[3].at[0]');
+  assert.equal(called(loops, [6, 'w[i][k]']), 'w[3][1]');
+  assert.equal(called(loops, [9, 'w[i]'], [12, 'w[i]'], [13, 'w[i]'], [14, 'w[i]']), 'w[8] w[i] w[i] w[i]', 'the innermost loop of that variable, in the same function; a plain for tells none');
 });
 
 test('of two results the second has its own name', () => {
-  const text = ['int main(void) {', 'v = fy_max(a, (1), .indices = &at);', 'FY_TIMES(k, 3) best[k] = fy_min(a, (1), .keepdim = true, .indices = &which[k]);', '}'];
-  assert.equal(called(text, [[2, 'v', 4], [3, 'best[k]', 4]]), 'v at v at best[0] which[0] best[1] which[1]');
+  const two = (args) => [{ id: 1, region: 'loop', name: 'FY_TIMES', args: 'k, 3' }, { id: 2, in: 1, region: 'turn', turn: 2 }, { id: 3, in: 2, name: 'fy_max', args }];
+  assert.equal(called(two('a, (1), .indices = &at'), [3, 'v', 'v']), 'v at');
+  assert.equal(called(two('a, (1), .keepdim = true, .indices = &which[k]'), [3, 'best[k]', 'best[k]']), 'best[2] which[2]');
+  assert.equal(called(two('a, (1)'), [3, 'v', 'v']), 'v v');
 });
 
 test('a name that is given later is not told before', () => {

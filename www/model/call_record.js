@@ -1,6 +1,8 @@
 // call_record.js: the calls that a log tells, each with the first event that belongs to it (lib/README.md). Every event
-// gets the place of its call: `file`, `line` and `fn`. Of a node that a backward pass runs, that is the place of the call
+// gets the place of its call: `file`, `line` and `fn`; and one that names a tensor, `told`, its name in this turn of a loop. Of a node that a backward pass runs, that is the place of the call
 // whose gradient it computes. Pure.
+
+import { nameIn } from './tensor_names.js';
 
 /** A reader of events, in the order of the log. */
 export function callRecord() {
@@ -28,12 +30,13 @@ export function callRecord() {
   return {
     calls,
 
-    /** Sets the event's place; returns its call, or undefined. */
+    /** Sets the event's place and name; returns its call, or undefined. */
     place(e) {
       if (!e || typeof e !== 'object') return undefined;
       for (const told of Array.isArray(e.calls) ? e.calls : []) add(told, e.th);
       const call = calls.get(e.call);
       if (!call) return undefined;
+      if (NAMES.has(e.kind)) tell(e, nameIn(e, call));
       const at = (e.kind === 'graph' && e.what === 'run' && calls.get(call.of)) || call;
       if (at.file === undefined) return call;
       e.file = at.file;
@@ -42,6 +45,12 @@ export function callRecord() {
       return call;
     },
   };
+}
+
+const NAMES = new Set(['tensor', 'name', 'same']);
+
+function tell(e, name) {
+  if (name !== e.name) e.told = name;
 }
 
 // Does a call in it begin a part of its own? In a module those that it is made of do.

@@ -2,7 +2,7 @@
 // of words.js.
 
 import { list, object, text } from './fields.js';
-import { loopsOf, iterationWords } from './loops.js';
+import { countOf, loopsOf, iterationWords, timeWords } from './loops.js';
 import { batchOf } from './threads.js';
 import * as units from './units.js';
 import { sentence } from './words.js';
@@ -77,7 +77,8 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
     first, when + where,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
     lane.kind === 'thread' ? sentence(e, namesAt(run, slice.seq)) : '',
-    loopsOf(run).at(slice.seq).filter((iteration) => iteration.loop.iterations.length > 1).map(iterationWords).join('; in '),
+    loopsOf(run).at(slice.seq).filter(({ loop }) => countOf(loop) > 1).map(iterationWords).join('; in '),
+    timeWords(loopsOf(run).timeAt(slice.seq)),
     lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);
 }

@@ -8,7 +8,7 @@ import { isDeclared, localNames, variableOf } from './aliases.js';
 import { int, list, object, text } from './fields.js';
 import { carried, learned, madeFor, released } from './purpose.js';
 import { firstIndex } from './search.js';
-import { iterationName, savedName } from './loop_names.js';
+import { nameOf, savedName } from './tensor_names.js';
 import { crossings, wireOf } from './transfer.js';
 
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
@@ -26,7 +26,6 @@ export function initial() {
     freed: [], // ids of the recently freed ones, oldest first
     segments: new Map(), // device and address -> segment that the caching allocator holds
     tensors: new Map(), // id -> handle
-    iterations: new Map(), // of loops, counted (loop_names.js)
     locals: new Map(), // the same -> id of the handle that the program used by this name last (aliases.js)
     variables: new Map(), // thread, function and name -> id of the handle that the variable had last
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
@@ -103,7 +102,7 @@ const on = {
     const id = int(e.tensor);
     const storage = s.storages.get(int(e.storage));
     const isSaved = e.saved === true; // the graph's handle is no variable
-    const name = isSaved ? savedName(s.tensors.get(int(e.view_of))?.name) : iterationName(s.iterations, e, s.sources);
+    const name = isSaved ? savedName(s.tensors.get(int(e.view_of))?.name) : nameOf(e);
     s.tensors.set(id, {
       id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
@@ -117,7 +116,7 @@ const on = {
   name(s, e) {
     const tensor = s.tensors.get(int(e.tensor));
     if (!tensor) return;
-    const { name } = change(s.tensors, tensor.id, { name: iterationName(s.iterations, e, s.sources), written: text(e.name) });
+    const { name } = change(s.tensors, tensor.id, { name: nameOf(e), written: text(e.name) });
     const storage = s.storages.get(tensor.storage);
     if (storage) nameLineage(s, storage, name);
   },
@@ -413,7 +412,7 @@ function copyOf(s) {
   const { h2d, d2h, ops, live } = s.ledger;
   return {
     ...s,
-    sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), iterations: new Map(s.iterations),
+    sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors),
     locals: new Map(s.locals), variables: new Map(s.variables), lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
     passes: new Set(s.passes), making: new Map(s.making),
     freed: s.freed.slice(), marks: s.marks.slice(), answers: s.answers.slice(),

@@ -3,7 +3,7 @@
 
 import { callWords, calledBy, localNames } from './aliases.js';
 import { int, list, object } from './fields.js';
-import { iterationName, savedName } from './loop_names.js';
+import { nameOf, savedName } from './tensor_names.js';
 import * as units from './units.js';
 
 /**
@@ -15,7 +15,6 @@ export function names(events = []) {
   const storages = new Map();
   const firstUse = new Map(); // card -> its first segment
   const handles = new Map(); // storage -> its tensor, or a list of them
-  const iterations = new Map(); // of loops, counted (loop_names.js)
   const sources = new Map(); // path -> text
   let count = 0; // events
   let stopped = 0; // line of the error that ended the program
@@ -28,7 +27,7 @@ export function names(events = []) {
     if (e.kind === 'source') sources.set(e.path, e.text);
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
-      const name = e.saved ? savedName(tensors.get(e.view_of)?.name) : iterationName(iterations, e, sources);
+      const name = e.saved ? savedName(tensors.get(e.view_of)?.name) : nameOf(e);
       tensors.set(e.tensor, { name, older: null, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
       const others = handles.get(e.storage);
       handles.set(e.storage, others === undefined ? e.tensor : [others, e.tensor].flat());
@@ -36,7 +35,7 @@ export function names(events = []) {
       if (storage && !storage.name) storage.name = name;
     }
     if (e.kind === 'segment' && e.mem !== 'pinned' && !firstUse.has(e.device)) firstUse.set(e.device, e);
-    if (e.kind === 'name' && tensors.has(e.tensor)) rename(tensors.get(e.tensor), iterationName(iterations, e, sources));
+    if (e.kind === 'name' && tensors.has(e.tensor)) rename(tensors.get(e.tensor), nameOf(e));
     if (e.kind === 'drop' && tensors.has(e.tensor)) tensors.get(e.tensor).dropped = e.seq;
     if (e.kind === 'error') stopped = e.line > 0 ? e.line : 0;
     if (e.kind === 'end' && e.status === 0) stopped = 0;
@@ -112,8 +111,8 @@ const sentences = {
     ? `${n.used(e.view_of, e)} is kept for a gradient.` : e.view_of
     ? `${n.tensor(e.tensor)} is a view of ${n.used(e.view_of, e)}: same bytes, nothing copied.`
     : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
-  name: (e) => `The tensor is now called ${e.name}.`,
-  same: (e, n) => `${n.tensor(e.tensor)} has the device and the dtype that are asked for: nothing is copied${e.name ? `, and ${e.name} is the same tensor` : ''}.`,
+  name: (e) => `The tensor is now called ${nameOf(e)}.`,
+  same: (e, n) => `${n.tensor(e.tensor)} has the device and the dtype that are asked for: nothing is copied${e.name ? `, and ${nameOf(e)} is the same tensor` : ''}.`,
   results: (e, n) => `The call gives back ${and(list(e.tensors).map((id) => n.tensor(id)))}.`,
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
   graph: (e, n) => {

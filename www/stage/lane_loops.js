@@ -2,6 +2,7 @@
 // passes; those too narrow for a number are drawn as one bracket with their number. Which there are is known by model/loops.js and
 // model/passes.js.
 
+import { countOf } from '../model/loops.js';
 import { firstIndex } from '../model/search.js';
 import { text } from './canvas_util.js';
 
@@ -54,8 +55,8 @@ function folded(iterations, k, x, t) {
 
 /** What a bracket says, longest first. */
 export function bracketWords({ iterations: [first, last], loop }) {
-  const all = loop.iterations.length;
   if (loop.pass) return first === last ? ['backward', 'back'] : [`backward, ${last.n - first.n + 1} ×`, `${last.n - first.n + 1} ×`];
+  const all = countOf(loop);
   if (first === last) return [`iteration ${first.n} of ${all}`, `iteration ${first.n}`, `${first.n}`];
   const count = last.n - first.n + 1;
   if (count === all) return [`${all} iterations`, `${all} ×`];
