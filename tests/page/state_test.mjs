@@ -233,7 +233,7 @@ test('a look anywhere folds few events, though many tensors live', () => {
 });
 
 test('state.js, layout.js and their kin touch neither document nor clock', () => {
-  for (const file of ['model/state', 'model/steps', 'model/calls', 'model/blocks', 'model/reach', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/tensor_names', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/groups', 'stage/route', 'model/words', 'model/units']) {
+  for (const file of ['model/state', 'model/steps', 'model/c_text', 'model/reach', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/tensor_names', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/groups', 'stage/route', 'model/words', 'model/units']) {
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }

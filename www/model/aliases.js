@@ -2,8 +2,7 @@
 // layer(fy_tensor *x): no event says so, but the line of an op or a copy does, as its arguments are names of its operands.
 // Told only where it is sure: a plain name, as many tensors as the event has, one such call in the line. Pure.
 
-import { blocksOf, scopeOf } from './blocks.js';
-import { callsIn, isMacro } from './calls.js';
+import { callsIn, isMacro, scopeOf } from './c_text.js';
 import { int, list, text } from './fields.js';
 
 // Functions that run an op of another name: which argument each of its operands is; -1: none.
@@ -34,7 +33,7 @@ export const isDeclared = (sources, e, name) => scopeIn(sources, e, name)?.decla
 
 function scopeIn(sources, e, name) {
   const source = sources.get(text(e.file));
-  return typeof source === 'string' && int(e.line) > 0 ? scopeOf(blocksOf(source), e.line, name.replace(/\[.*/, '')) : null;
+  return typeof source === 'string' && int(e.line) > 0 ? scopeOf(source, e.line, name.replace(/\[.*/, '')) : null;
 }
 
 /** The names that the program's text gives the tensors of event e in its line: [[tensor, name], ...]. sources: path -> text. */

@@ -3,7 +3,7 @@
 // accesses of a data race and the value that was read. The log says which tensors an error is about; what they were
 // then is looked up in the state. Only of a pointer into VRAM the message alone names the tensor. Pure.
 
-import { callsIn } from './calls.js';
+import { callsIn } from './c_text.js';
 import { int, list, object, text } from './fields.js';
 import * as units from './units.js';
 import { and, memoryName } from './words.js';

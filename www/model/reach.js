@@ -3,8 +3,7 @@
 // it; and no later event uses it, which only the whole log tells: while a run still arrives, a tensor may turn out to be
 // reached. A tensor without a name is lost when its line is over, if it was made for a call of that line. Pure.
 
-import { callsIn } from './calls.js';
-import { blocksOf, escapes, scopeOf } from './blocks.js';
+import { callsIn, escapes, scopeOf, startsOf } from './c_text.js';
 import { int, list, object, text } from './fields.js';
 import * as units from './units.js';
 import { and, few } from './words.js';
@@ -69,11 +68,10 @@ function isLost(state, tensor, last, placeOf) {
   const place = placeOf(tensor.th);
   if (!tensor.name) return isArgument(source, tensor, last) && (Boolean(state.ended) || isPast(tensor, place));
   if (tensor.also.some(({ fn }) => fn === tensor.fn || fn === 'main')) return false;
-  const blocks = blocksOf(source);
   const name = tensor.name.replace(/\[.*/, '');
-  const scope = scopeOf(blocks, tensor.created.line, name);
-  const isGone = tensor.lost || (scope && isOver(blocks, scope, tensor, place));
-  return Boolean(isGone && scope) && !escapes(blocks, scope, name);
+  const scope = scopeOf(source, tensor.created.line, name);
+  const isGone = tensor.lost || (scope && isOver(startsOf(source), scope, tensor, place));
+  return Boolean(isGone && scope) && !escapes(source, scope, name);
 }
 
 // Was it made for a call of its line, and could no function but the library's keep it?
@@ -85,7 +83,7 @@ function isArgument(source, { created }, last) {
 const isPast = ({ created, fn }, place) => place !== null && (text(place.fn) === fn ? place.line !== created.line : place.fn === 'main');
 
 // main calls the others: when it goes on, they are over.
-function isOver({ starts }, scope, { fn }, place) {
+function isOver(starts, scope, { fn }, place) {
   if (scope.kind === 'file' || !place) return false;
   if (text(place.fn) !== fn) return place.fn === 'main';
   const at = starts[place.line] ?? Infinity; // the end of the line
