@@ -174,9 +174,9 @@ function arrange(state, part, index, told, chosen) {
   const lost = shown.lostIn(state);
   const leaked = told.kind === 'end' ? lostWords(lost) : '';
   const words = untold([stepSentence(shown.events, told, shown.names), ...(part.kind === 'check' ? [] : wrong?.more ?? []), leaked].filter(Boolean).join(' '));
-  scene = { waits: waitIn(shown.events, told), line: (isShown ? told : part).line || line, sentence: words, wrong: Boolean(wrong) };
+  scene = { waits: waitIn(shown.events, told), line: shown.steps[part.step].line || line, sentence: words, wrong: Boolean(wrong) };
   views.stage.arrange(state, shown.addresses, does, lost);
-  views.source.show(state, { file: told.file || state.site?.file || '', line, held: isShown ? scene.waits > 0 : !chosen, wrong });
+  views.source.show(state, { file: told.file || state.site?.file || '', line, held: isShown ? scene.waits > 0 : !chosen, wrong, caller: told.kind === 'gradient' ? shown.steps[told.step].line : 0 });
   views.inspector.show(shown, state, (id) => ({ t: time.position.t, step: told, lost, hidden: shown.what === 'demo' && !!course?.guessing, box: views.stage.boxes().find((b) => b.storage === id) }));
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told, shown.what === 'demo' && !!course?.guessing);

@@ -123,7 +123,7 @@ check('the steps are those of the page', () => {
       return { n: Number(n), line: Number(place), from: Number(from), to: Number(to) };
     });
     assert.deepEqual(told, run.steps.map((s, i) => ({ n: i + 1, line: s.line, from: s.from, to: s.to })), name);
-    joined += run.steps.filter((s) => s.call !== undefined).length;
+    joined += run.steps.filter((s) => s.kernels > 1).length;
   }
   assert.ok(joined >= 4, `${joined}: some calls of several kernels are among them`);
 });
@@ -137,7 +137,7 @@ check('where a tensor is, and how much of it has arrived, is what the page shows
       const now = instant(run, run.span(run.steps[i])[1], run.steps[i].to);
       const all = now.memories.flatMap((m) => m.storages.filter((s) => !s.deferred).map((s) => ({ ...s, device: m.device })));
       const named = all.flatMap((s) => s.tags.filter((t) => t.name).map((tag) => ({ s, tag })));
-      const plain = named.filter(({ tag }) => !/\[\d+\]/.test(tag.name)); // the page reads loops from the source: batch[0]; text has batch[i] #1
+      const plain = named.filter(({ tag }) => !/\[\d+\]/.test(tag.name)); // in a turn of a loop the page has its number: batch[0]
       const single = plain.filter(({ tag }) => named.filter((one) => one.tag.name === tag.name).length === 1);
       for (const { s, tag } of single.slice(0, 3)) {
         const { status, said } = ferry(tag.name, '--at', String(i + 1), path);

@@ -10,6 +10,7 @@ export function sourcePane(root, title, jump) {
   let shown = ''; // path and text on show
   let rows = [];
   let lit = null;
+  let caller = null; // the row of the call that the line shown is a part of
 
   function fill(path, text) {
     const key = `${path}\n${text}`;
@@ -18,7 +19,7 @@ export function sourcePane(root, title, jump) {
     title.textContent = units.baseName(path);
     rows = highlightLines(text.replace(/\n$/, '')).map(row);
     root.replaceChildren(...rows.map((r) => r.li));
-    lit = null;
+    lit = caller = null;
   }
 
   function row(code, i) {
@@ -49,6 +50,13 @@ export function sourcePane(root, title, jump) {
       next?.li.setAttribute('aria-current', 'step');
     }
     lit = next;
+  }
+
+  function mark(line) {
+    const next = line > 0 ? rows[line - 1] ?? null : null;
+    if (caller && caller !== next && caller !== lit) caller.li.className = caller.li.title = '';
+    caller = next === lit ? null : next;
+    if (caller) [caller.li.className, caller.li.title] = ['caller', 'The program is in this call.'];
   }
 
   // Of a crash the log may know only the last call before it.
@@ -95,12 +103,14 @@ export function sourcePane(root, title, jump) {
     root.style.setProperty('--cost-own', `${longestOwn * 0.57}em`);
   }
 
-  /** Shows the state after a step: its file, its line, whether that line waits, and what went wrong there (mistakes.js). */
-  function show(state, { file, line, held, wrong = null }) {
+  /** Shows the state after a step: its file, its line, whether that line waits, and what went wrong there (mistakes.js);
+   *  caller: of a node of a backward pass, the line of the pass. */
+  function show(state, { file, line, held, wrong = null, caller: pass = 0 }) {
     const path = state.sources.has(file) ? file : (state.sources.keys().next().value ?? '');
     if (path) fill(path, state.sources.get(path));
     else fill(file || 'no source', `The log does not contain the source of ${file || 'the program'}.`);
     light(file === path || !file ? line : 0, held, wrong);
+    mark(pass);
     cost(state.lines, path);
   }
 

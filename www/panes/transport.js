@@ -68,6 +68,7 @@ export function transport(time, current, pane, { byHand, line: choose }) {
     const failed = run.stopped >= 0 && run.parts[position.part]?.to >= run.stopped;
     const where = byClock ? units.time(Math.round(position.t)) : placeWords(run, position);
     $('where').classList.toggle('failed', failed);
+    $('where').classList.toggle('parted', run.parts.length > run.steps.length);
     write($(`by-${position.by}`), 'checked', true);
     write($('scrub'), 'max', String(byClock ? TICKS : last));
     write($('scrub'), 'value', String(byClock ? Math.round((position.t / run.total) * TICKS) : position.part));
