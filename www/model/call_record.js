@@ -12,6 +12,7 @@ export function callRecord() {
    *   owner   the innermost one, it or what it is in, that the program wrote, or that is a turn; null: none
    *   part    by which the owner's step is divided (steps.js)
    *   round   the innermost turn of a loop, it or what it is in
+   *   named   the last name that it gave a tensor (tensor_names.js)
    */
   const calls = new Map();
 
@@ -19,8 +20,9 @@ export function callRecord() {
   function add(told, th) {
     if (!(told?.id > 0) || calls.has(told.id)) return; // it may be told again
     const parent = calls.get(told.in);
+    const { id, region, name, args, turn, turns, of } = told;
     const { file, line, fn } = told.file === undefined && parent ? parent : told;
-    const call = { th, ...told, file, line, fn, parent, owner: parent?.owner ?? null, part: null, round: parent?.round };
+    const call = { id, in: told.in, region, name, args, turn, turns, of, th: told.th ?? th, file, line, fn, parent, owner: parent?.owner ?? null, part: null, round: parent?.round, named: '' };
     if (told.region === 'turn') call.round = call;
     if (told.region === 'turn' || told.file !== undefined) call.owner = call;
     call.part = call === call.owner || !parent || isPassedOver(parent) ? call : parent.part;

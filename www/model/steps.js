@@ -21,35 +21,37 @@ export function duration(part) {
 
 /**
  * An empty list of steps; `add` events one by one, each with its call (call_record.js). A step: {from, to, kind, file, line,
- * storage, kernels, call, parts: [first, last]}: kind is that of its main event, storage what it allocates before it is
- * filled, else 0, kernels how many ops, call what the program called, or null. A part likewise, but with `step`, the number
- * of its step, in place of `parts`.
+ * storage, kernels, call, step: its number, parts: [first, last]}: kind is that of its main event, storage what it allocates before it is
+ * filled, else 0, kernels how many ops, call what the program called, or null. A part likewise, with the number of
+ * its step, and without parts.
  */
 export function steps() {
   const all = [];
   const parts = [];
   let results = 0; // logged since: they came when the next call waited for the card
-  let of = { owner: null, key: null, th: 0 }; // what the newest part belongs to
+  let [step, part] = [null, null]; // the newest,
+  let [owner, key, th] = [null, null, 0]; // and what they belong to
 
   function add(e, seq, call) {
     const kind = kindOf(e);
-    if (all.length && kind === 'values' && e.work > 0) {
+    if (step && kind === 'values' && e.work > 0) {
       results++;
       return;
     }
-    const now = { owner: call?.owner ?? null, key: kind === 'data_race' ? e : call?.part ?? null, th: int(e?.th) };
-    const joins = all.length > 0 && ((!kind && !call) || LATER.has(kind) || goesOn(all.at(-1), kind));
-    const begins = !joins && (!all.length || now.owner !== of.owner || now.th !== of.th || ALONE.has(kind) || ALONE.has(all.at(-1).kind));
-    const from = seq - results;
-    if (begins) all.push({ ...begun(kind, from, now.owner), parts: [parts.length, parts.length] });
-    if (begins || (!joins && now.key !== of.key)) {
-      all.at(-1).parts[1] = parts.length;
-      parts.push({ ...begun(kind, from, call?.part ?? null), step: all.length - 1 });
+    const joins = step !== null && ((!kind && !call) || LATER.has(kind) || goesOn(step, kind));
+    if (!joins) {
+      const [itsOwner, itsKey, itsTh] = [call?.owner ?? null, kind === 'data_race' ? e : call?.part ?? null, int(e?.th)];
+      const begins = step === null || itsOwner !== owner || itsTh !== th || ALONE.has(kind) || ALONE.has(step.kind);
+      if (begins) all.push(step = begun(kind, seq - results, itsOwner, all.length, [parts.length, parts.length]));
+      if (begins || itsKey !== key) {
+        step.parts[1] = parts.length;
+        parts.push(part = begun(kind, seq - results, call?.part ?? null, all.length - 1, null));
+      }
+      [owner, key, th] = [itsOwner, itsKey, itsTh];
     }
-    if (!joins) of = now;
     results = 0;
-    extend(all.at(-1), e, seq, kind);
-    extend(parts.at(-1), e, seq, kind);
+    extend(step, e, seq, kind);
+    extend(part, e, seq, kind);
   }
 
   return { all, parts, add, of: (seq) => holding(all, seq), partOf: (seq) => holding(parts, seq) };
@@ -60,7 +62,7 @@ const holding = (list, seq) => Math.max(0, Math.min(list.length - 1, firstIndex(
 
 const kindOf = (e) => (e && typeof e.kind === 'string' ? e.kind : '');
 
-const begun = (kind, seq, call) => ({ from: seq, to: seq, kind, file: call?.file ?? '', line: call?.line ?? 0, storage: 0, kernels: 0, call });
+const begun = (kind, seq, call, step, parts) => ({ from: seq, to: seq, kind, file: call?.file ?? '', line: call?.line ?? 0, storage: 0, kernels: 0, call, step, parts });
 
 const LATER = new Set(['complete', 'values', 'source', 'name']); // they come later than their call, or tell nothing of their own
 const ALONE = new Set(['session', 'check', 'grade', 'end', 'lost', 'log_full']); // no call causes them
@@ -75,8 +77,11 @@ function extend(one, e, seq, kind) {
   one.to = seq;
   one.kind ||= kind; // of a changed run an event may be left out
   if (LATER.has(kind)) return;
-  const isNode = kind === 'graph' && e.what === 'run' && one.step !== undefined; // a part, where the call is that it goes back through
-  if (isNode || (e?.line > 0 && !one.line)) [one.file, one.line] = [text(e.file), int(e.line)];
+  const isNode = kind === 'graph' && e.what === 'run' && !one.parts; // a part, where the call is that it goes back through
+  if (isNode || (!one.line && e?.line > 0)) {
+    one.file = text(e.file);
+    one.line = int(e.line);
+  }
   if (kind === 'op') one.kernels++;
   if (Object.hasOwn(notes, kind) && (kind === 'error' || !STAYS.has(one.kind))) notes[kind](one, e);
 }
