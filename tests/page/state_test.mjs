@@ -118,7 +118,7 @@ test('a tensor has the names of parameters too', () => {
   assert.deepEqual([also(2), also(3), also(5), also(6)], [['', undefined], ['x in f', undefined], ['', 'x in f'], ['', 'x in f']]);
   const one = run({ run: 1 });
   one.take(0, events);
-  assert.match(sentence(events[2], one.names), /^relu of x \(h\) runs/);
+  assert.match(sentence(events[2], one.names), /^relu\(x \(h\)\) runs/);
 });
 
 test('every kind of lib/trace/schema.h is handled, or listed as silent', () => {

@@ -75,8 +75,26 @@ test('a write in place says who else sees it', () => {
     { kind: 'op', id: 1, name: 'zero_', device: 'cpu', inplace: true, in: [], out: [{ tensor: 2, storage: 1 }] }, { kind: 'drop', tensor: 3, why: 'free' }].map((e, seq) => ({ ...e, seq }));
   const n = names();
   events.forEach((e) => n.learn(e));
-  assert.equal(sentence(events[4], n), 'zero_ of row runs on the CPU in place: x and half see it, too.');
-  assert.equal(sentence({ ...events[4], seq: 6 }, n), 'zero_ of row runs on the CPU in place: x sees it, too.');
+  assert.equal(sentence(events[4], n), 'zero_(row) runs on the CPU in place: x and half see it, too.');
+  assert.equal(sentence({ ...events[4], seq: 6 }, n), 'zero_(row) runs on the CPU in place: x sees it, too.');
+});
+
+test('an op says its numbers, and a collective its sides', () => {
+  const n = names();
+  n.learn({ kind: 'tensor', tensor: 1, name: 'x', storage: 1, shape: [4], dtype: 'float32' });
+  const op = (name, rest) => sentence({ kind: 'op', name, device: 'cpu', in: [{ tensor: 1, storage: 1 }], out: [], ...rest }, n);
+  assert.equal(op('mul', { numbers: { other: 0.5 } }), 'mul(x, 0.5) runs on the CPU.');
+  assert.equal(op('sub', { numbers: { self: 2 } }), 'sub(2, x) runs on the CPU.');
+  assert.equal(op('sum', { numbers: { dim: [0, 1] } }), 'sum(x, dim=(0, 1)) runs on the CPU.');
+  assert.equal(op('clone', { numbers: { dim: 0, part: 1, start: 3 } }), 'clone(x) runs on the CPU.');
+  assert.equal(op('all_reduce', { sides: [{ device: 'cuda:0' }, { device: 'cuda:1' }] }), 'all_reduce runs on cuda:0 and cuda:1 together.');
+});
+
+test('what a log does not know is said to be unknown', () => {
+  const n = names();
+  const copy = { kind: 'copy', bytes: 16, dir: 'h2d', dst: { tensor: 1, storage: 1, device: 'cuda:0' } };
+  assert.equal(sentence(copy, n), '16 B of a tensor go over the bus from memory that the log does not name to GPU VRAM.');
+  assert.match(sentence({ kind: 'alloc', storage: 1, device: 'cuda:0', bytes: 512, before: true }, n), /^512 B in GPU VRAM were there before the log begins/);
 });
 
 test('a call says what it allocates, fills and takes, once', () => {
@@ -90,7 +108,7 @@ test('a call says what it allocates, fills and takes, once', () => {
   events.forEach((e) => n.learn(e));
   assert.equal(stepSentence(events, { kind: 'copy', from: 1, to: 4 }, n), '16 B of x go over the bus from CPU RAM to g, newly allocated in GPU VRAM, through the staging buffer. '
     + 'The program waits 5 µs. First use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
-  assert.equal(stepSentence(events, { kind: 'op', from: 5, to: 8 }, n), 'clone of x and g runs on the GPU into both, newly allocated in GPU VRAM, kernel clone_f32.');
+  assert.equal(stepSentence(events, { kind: 'op', from: 5, to: 8 }, n), 'clone(x, g) runs on the GPU into both, newly allocated in GPU VRAM, kernel clone_f32.');
   assert.equal(stepSentence(events, { kind: 'tensor', from: 9, to: 10 }, n), 'p.at[0] and p.at[1] are views of both: same bytes, nothing copied.');
 });
 

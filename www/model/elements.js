@@ -1,7 +1,12 @@
 // elements.js: which elements of its storage a tensor sees, in its own order, from its shape, strides and offset. Pure.
 
-const SIZES = { float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, uint8: 1, bool: 1 };
-export const itemSize = (dtype) => SIZES[dtype] ?? 4;
+const sizes = new Map(Object.entries({ float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, uint8: 1, bool: 1 }));
+export const itemSize = (dtype) => sizes.get(dtype) ?? 4;
+
+/** Of a dtype that Ferry does not have a log tells the size. */
+export function learnSize(dtype, bytes) {
+  if (dtype && bytes > 0 && !sizes.has(dtype)) sizes.set(dtype, bytes);
+}
 
 /** The strides that shape has where its elements follow one another. */
 export function denseStrides(shape) {

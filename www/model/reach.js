@@ -24,6 +24,8 @@ export function reach() {
    */
   function lost(state, events) {
     const found = { storages: new Set(), bytes: new Map(), sum: 0, lines: [] };
+    const { knows } = state.session ?? {};
+    if (Array.isArray(knows) && !(knows.includes('frees') && knows.includes('sources') && knows.includes('calls'))) return found; // what goes unseen is not lost
     const places = new Map(); // thread -> its newest event that has a line
     const placeOf = (th) => {
       if (!places.has(th)) places.set(th, placeBefore(events, state.seq, th));

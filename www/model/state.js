@@ -5,6 +5,7 @@
 // a run and returns the state after event n, with a snapshot every 1024 events or more.
 
 import { isDeclared, localNames, variableOf } from './aliases.js';
+import { learnSize } from './elements.js';
 import { int, list, object, text } from './fields.js';
 import { carried, learned, madeFor, released } from './purpose.js';
 import { firstIndex } from './search.js';
@@ -65,6 +66,7 @@ const on = {
   session(s, e) {
     s.session = {
       program: text(e.program), clock: text(e.clock, 'model'), seed: int(e.seed), ferry: text(e.ferry),
+      knows: Array.isArray(e.knows) ? e.knows.filter((one) => typeof one === 'string') : null,
     };
     const devices = list(e.devices).map(object).filter((d) => typeof d.name === 'string');
     if (devices.length) s.devices = devices.map(device);
@@ -102,6 +104,7 @@ const on = {
     const id = int(e.tensor);
     const storage = s.storages.get(int(e.storage));
     const isSaved = e.saved === true; // the graph's handle is no variable
+    learnSize(text(e.dtype), int(e.itemsize));
     const name = isSaved ? savedName(s.tensors.get(int(e.view_of))?.name) : nameOf(e);
     s.tensors.set(id, {
       id, name, written: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),

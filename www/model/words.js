@@ -103,7 +103,7 @@ const because = {
 const sentences = {
   session: (e) => `${e.program ?? 'The program'} starts${cards(e)}.`,
   source: (e) => `The source file is ${units.baseName(e.path ?? 'unknown')}.`,
-  alloc: (e) => (e.mem === 'foreign'
+  alloc: (e) => (e.before ? `${units.bytes(e.bytes)} in ${memoryName(e.device)} were there before the log begins.` : e.mem === 'foreign'
     ? `${units.bytes(e.bytes)} of the program's own memory are used by a tensor: nothing is allocated or copied.`
     : `${units.bytes(e.bytes)} are allocated in ${memoryName(e.device)}${rounding(e)}.`),
   free: (e, n) => `${units.bytes(n.bytesOf(e.storage) ?? e.bytes)} of ${n.storage(e.storage)} are freed in ${memoryName(n.deviceOf(e.storage))}.`,
@@ -317,7 +317,7 @@ function calledSentence({ call, kernels }, inside, n) {
   const freed = of('free');
   const bytes = freed.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
   return [
-    `${name || 'One call'}${ins.length ? ` of ${each(ins)}` : ''} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
+    `${name ? callText(name, [...new Set(ins)]) : `One call${ins.length ? ` of ${each(ins)}` : ''}`} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
     outs.length ? ` into ${each(outs.map(n.tensor))}, newly allocated in ${memoryName(device)}` : '',
     freed.length ? `; ${units.plural(freed.length, 'tensor')} that it needs on the way ${freed.length > 1 ? 'are' : 'is'} freed again, ${units.bytes(bytes)}` : '', '.',
   ].join('');
@@ -392,10 +392,23 @@ function copied(e, n, alloc = null) {
   const from = e.src?.device;
   const to = e.dst?.device;
   const name = n.used(e.src?.tensor, e);
-  const over = (from === 'cpu') !== (to === 'cpu') ? 'over the bus ' : '';
-  const into = alloc?.storage === e.dst?.storage && alloc ? fresh(n.tensor(e.dst?.tensor), alloc, from) : placeBeside(to, from);
+  const crosses = from && to ? (from === 'cpu') !== (to === 'cpu') : e.dir === 'h2d' || e.dir === 'd2h';
+  const over = crosses ? 'over the bus ' : '';
+  const place = (device, other) => (device ? placeBeside(device, other) : 'memory that the log does not name');
+  const into = alloc?.storage === e.dst?.storage && alloc ? fresh(n.tensor(e.dst?.tensor), alloc, from) : place(to, from);
   const dtype = e.cast ? n.dtypeOf(e.src?.tensor) : ''; // converted before or after: these are the bytes that go
-  return `${units.bytes(e.bytes)} of ${name}${dtype ? `, as ${dtype},` : ''} go ${over}from ${placeBeside(from, to)} to ${into}${side(e)}${after(wayOf(e))}${because[e.why] ?? ''}.`;
+  return `${units.bytes(e.bytes)} of ${name}${dtype ? `, as ${dtype},` : ''} go ${over}from ${place(from, to)} to ${into}${side(e)}${after(wayOf(e))}${because[e.why] ?? ''}.`;
+}
+
+const PLAIN = new Set(['self', 'other', 'exponent']); // numbers in place of a tensor: by their place alone
+
+/** A call as a program writes it, with what it read and its numbers: "mul(x, 0.5)", "sum(x, dim=1)". */
+function callText(name, read, numbers) {
+  const all = Object.entries(numbers && numbers.part === undefined ? numbers : {});
+  const words = ([key, value]) => `${PLAIN.has(key) ? '' : `${key}=`}${Array.isArray(value) ? `(${value.join(', ')})` : value}`;
+  const first = all.filter(([key]) => key === 'self').map(words);
+  const last = all.filter(([key]) => key !== 'self').map(words);
+  return `${name}(${[...first, ...read, ...last].join(', ')})`;
 }
 
 /** alloc: the allocation of the result, if it is part of the same call. */
@@ -403,13 +416,15 @@ function operated(e, n, alloc = null, read = list(e.in)) {
   const name = n.called(e);
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
   const outs = list(e.out).map((u) => n.tensor(u?.tensor));
+  const sides = list(e.sides).map((one) => one?.device).filter(Boolean);
+  if (sides.length) return `${name} runs on ${and(few(sides, 4))} together${outs.length ? `, into ${and(few(outs, 3))}` : ''}${by}.`;
   if (outs.length > 1) return `${name} runs on ${processor(e.device)}${side(e)} for ${outs.length} tensors at once, into ${and(few(outs, 3))}${by}.`;
   const ins = read.map((u) => n.used(u?.tensor, e));
   const inPlace = e.inplace || name.endsWith('_');
-  const from = ins.length || inPlace ? ` of ${and(ins.length ? ins : outs)}` : '';
+  const call = ins.length || inPlace ? callText(name, ins.length ? ins : outs, e.numbers) : name;
   const also = inPlace ? n.keepers(list(e.out)[0]?.tensor, e.seq) : [];
   const into = inPlace ? `in place${also.length ? `: ${and(few(also, 3))} ${also.length > 1 ? 'see' : 'sees'} it, too` : ''}` : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
-  return `${e.name ? name : 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
+  return `${e.name ? call : `An operation${ins.length ? ` of ${and(ins)}` : ''}`} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
 
 // A simulated card multiplies with OpenBLAS, a real one with cuBLAS.
