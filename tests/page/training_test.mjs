@@ -146,3 +146,8 @@ test('the cost of several threads says that it is', () => {
   assert.deepEqual(waited(400), { key: 'waited', figure: 'The program waited 250 ns', rest: '; 300 ns in Ferry calls, 400 ns in total' });
   assert.deepEqual(waited(200), { key: 'waited', figure: "The program's threads waited 250 ns", rest: '; 300 ns in Ferry calls, all threads together, 200 ns in total' });
 });
+
+test('a module that is moved is one step, with all its copies', () => {
+  const step = loop.steps.find(({ call }) => call?.name === 'fy_module_to');
+  assert.match(stepSentence(loop.events, step, loop.names), /^module_to copies 0\.weight, 0\.bias, 2\.weight and 2\.bias, 37\.5 KiB in 4 copies from CPU RAM to GPU VRAM\. The program waits /);
+});

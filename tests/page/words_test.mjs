@@ -93,7 +93,7 @@ test('an op says its numbers, and a collective its sides', () => {
 test('what a log does not know is said to be unknown', () => {
   const n = names();
   const copy = { kind: 'copy', bytes: 16, dir: 'h2d', dst: { tensor: 1, storage: 1, device: 'cuda:0' } };
-  assert.equal(sentence(copy, n), '16 B of a tensor go over the bus from memory that the log does not name to GPU VRAM.');
+  assert.equal(sentence(copy, n), '16 B of t? go over the bus from memory that the log does not name to GPU VRAM.');
   assert.match(sentence({ kind: 'alloc', storage: 1, device: 'cuda:0', bytes: 512, before: true }, n), /^512 B in GPU VRAM were there before the log begins/);
 });
 

@@ -260,6 +260,8 @@ export function stepSentence(events, step, all) {
   }
   if (step.kind === 'end') return ended(inside[0]);
   if (step.kernels > 1 && !STOPS.some((kind) => of(kind))) return calledSentence(step, inside, n);
+  const copies = inside.filter((e) => e?.kind === 'copy');
+  if (copies.length > 1 && !step.kernels && !STOPS.some((kind) => of(kind))) return copiesSentence(step, copies, n);
   const alloc = of('alloc');
   const made = alloc && of('tensor');
   const found = inside.find((e) => e?.kind === WEIGHT.find((k) => of(k) && !(made && k === 'op' && isBirth(of(k))))) ?? inside[0];
@@ -301,23 +303,35 @@ function main(found, alloc, made, inside, n) {
   return views.length > 1 ? viewsSentence(views, n) : sentence(found, n);
 }
 
+// One call of several copies, such as that of a module to a card.
+function copiesSentence({ call }, copies, n) {
+  const [{ src, dst }] = copies;
+  const isOneWay = copies.every((e) => e.src?.device === src?.device && e.dst?.device === dst?.device);
+  const way = isOneWay ? ` from ${placeBeside(src?.device, dst?.device)} to ${placeBeside(dst?.device, src?.device)}` : '';
+  const bytes = copies.reduce((sum, e) => sum + (e.bytes ?? 0), 0);
+  const held = copies.reduce((sum, e) => sum + (e.held ?? 0), 0);
+  const names = and(few([...new Set(copies.map((e) => n.used(e.src?.tensor, e)))], 6));
+  return `${calledName(call)} copies ${names}, ${units.bytes(bytes)} in ${copies.length} copies${way}.${heldFor({ held })}`;
+}
+
+const calledName = (call) => String(call?.name ?? '').replace(/^fy_/, '') || 'One call';
+
 // One call of several kernels: what it was given, what is left of it, and what it freed on its way.
 function calledSentence({ call, kernels }, inside, n) {
-  const name = String(call?.name ?? '').replace(/^fy_/, '');
   const of = (kind) => inside.filter((e) => e?.kind === kind);
   const made = new Map(of('tensor').filter((e) => !e.saved).map((e) => [e.tensor, e]));
   const dropped = new Set(of('drop').map((e) => e.tensor));
   const given = (id) => (made.get(id)?.view_of ? given(made.get(id).view_of) : id);
   const ins = of('op').flatMap((e) => list(e.in).filter((u) => !made.has(given(u?.tensor))).map((u) => n.used(u?.tensor, e)));
   const outs = [...made.keys()].filter((id) => !dropped.has(id));
-  const each = (names) => and([...new Set(names)]);
+  const each = (names) => and(few([...new Set(names)], 6));
   const { device } = of('op')[0];
   const parts = of('op').map((e) => e.name ?? 'an operation');
   const shown = parts.length > 8 ? [...parts.slice(0, 7), '…'] : parts;
   const freed = of('free');
   const bytes = freed.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
   return [
-    `${name ? callText(name, [...new Set(ins)]) : `One call${ins.length ? ` of ${each(ins)}` : ''}`} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
+    `${call?.name && ins.length ? callText(calledName(call), [...new Set(ins)]) : `${calledName(call)}${ins.length ? ` of ${each(ins)}` : ''}`} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
     outs.length ? ` into ${each(outs.map(n.tensor))}, newly allocated in ${memoryName(device)}` : '',
     freed.length ? `; ${units.plural(freed.length, 'tensor')} that it needs on the way ${freed.length > 1 ? 'are' : 'is'} freed again, ${units.bytes(bytes)}` : '', '.',
   ].join('');
