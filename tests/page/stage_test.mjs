@@ -122,7 +122,7 @@ check('a kernel runs beside a copy, and the host goes on', async () => {
   const copied = seen.map(({ works }) => works.find(([type]) => type === 'copy')[1]);
   assert.ok(copied[0] < copied[1] && copied[1] < copied[2], `${copied}`);
   assert.ok(seen[0].returned < seen[2].returned, 'the host goes on meanwhile');
-  for (const { says } of seen) assert.match(says, /Meanwhile 4 MiB of batch.* go to there\[\d\] in GPU VRAM \(stream 1, without the CPU\), \w+ runs on the GPU/);
+  for (const { says } of seen) assert.match(says, /Meanwhile 4 MiB of batch.* go to there\[i\] in GPU VRAM \(stream 1, without the CPU\), \w+ runs on the GPU/);
   await done(page);
   await server.close();
 });
