@@ -169,8 +169,7 @@ TEST(a_histogram_takes_the_largest_numbers_and_equal_ones)
 TEST(results_are_shown_whole_until_they_have_taken_four_mebibytes)
 {
     (void)state;
-    FY_TIMES(i, (4 << 20) / (1024 * 8))
-    {
+    FY_TIMES (i, (4 << 20) / (1024 * 8)) {
         since();
         fy_zeros((1025));
         if (i == 0) assert_int_equal(cJSON_GetArraySize(field(event_of("values", 0), "data")), 1024);

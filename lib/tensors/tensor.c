@@ -121,8 +121,8 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
     if (fy_log_is_on())
         FY_EMIT(at, tensor, .tensor = x->id, .name = fy_ref_str(name), .storage = s->id,
                 .shape = fy_ref_dims(x->shape, x->ndim), .strides = fy_ref_dims(x->strides, x->ndim),
-                .offset = x->offset, .dtype = fy_ref_dtype(x->dtype), .itemsize = FY_ABSENT, .device = (uint8_t)s->dev->number,
-                .view_of = view_of, .saved = saved);
+                .offset = x->offset, .dtype = fy_ref_dtype(x->dtype), .itemsize = FY_ABSENT,
+                .device = (uint8_t)s->dev->number, .view_of = view_of, .saved = saved);
     return x;
 }
 

@@ -13,7 +13,10 @@
 #include "settings.h"
 
 enum { MOST_BINS = 16, MOST_SUMMARIZED = 1 << 18, MOST_RESULTS = 1 << 14 };
-enum { MOST_SHOWN = 1024 /* elements of a result ... */, ROOM = 4 << 20 /* ... while so many bytes of a log are not used */ };
+enum {
+    MOST_SHOWN = 1024 /* elements of a result ... */,
+    ROOM = 4 << 20 /* ... while so many bytes of a log are not used */
+};
 
 typedef struct reader {
     const void *data;

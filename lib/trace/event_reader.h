@@ -43,7 +43,7 @@ bool fy_event_next(fy_log *log, uint64_t *cursor, fy_event *e);
 
 fy_bytes fy_event_bytes(const fy_event *e, fy_ref ref);            /* nothing: "", 0 */
 bool fy_event_is(const fy_event *e, fy_ref ref, const char *text); /* is it this text? */
-fy_word fy_event_dtype(const fy_event *e, fy_ref name); /* none: a dtype that Ferry does not have */
+fy_word fy_event_dtype(const fy_event *e, fy_ref name);            /* none: a dtype that Ferry does not have */
 /* Element i of a list; false past its end. */
 bool fy_event_dim(const fy_event *e, fy_ref dims, size_t i, int64_t *dim);
 bool fy_event_id(const fy_event *e, fy_ref ids, size_t i, uint32_t *id);

@@ -226,8 +226,7 @@ static void read_object(reading *r, const fy_field *fields, json object, unsigne
     }
     for (int i = 0; fields[i].name; i++) {
         unsigned type = fields[i].type;
-        bool required = type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL ||
-                        type == VERSION;
+        bool required = type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL || type == VERSION;
         if (required && !(seen >> i & 1)) set_error(r, named(fields[i].name), "is missing");
     }
 }

@@ -317,8 +317,8 @@ static void add_session(where *w, const fy_event *e)
     {
         const cJSON *model = cJSON_GetObjectItemCaseSensitive(one, "model");
         if (i <= MOST_CARDS)
-            w->cards[i] = (card){.latency = number_in(model, "bus_latency"),
-                                 .chunk = number_in(model, "staging_chunk")};
+            w->cards[i] =
+                (card){.latency = number_in(model, "bus_latency"), .chunk = number_in(model, "staging_chunk")};
         i++;
     }
     cJSON_Delete(all);
