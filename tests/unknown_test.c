@@ -143,6 +143,40 @@ static void what_is_not_known_is_no_finding(void **state)
     assert_true(logs > 80 && found > 50);
 }
 
+static void replace_all(char *text, const char *from, const char *to)
+{
+    assert_int_equal(strlen(from), strlen(to));
+    for (char *at = text; (at = strstr(at, from)); at += strlen(to)) memcpy(at, to, strlen(to));
+}
+
+/* A device has the name that its log gives it, in findings too. */
+static void a_device_of_another_kind_has_its_own_name(void **state)
+{
+    (void)state;
+    char err[200];
+    size_t size;
+    findings mine, theirs;
+    char *text = text_of_file("demo-03-round-trip.jsonl"), *lines = without(text, 0, false, &size),
+         *other = strdup(lines);
+    replace_all(other, "\"cuda:0\"", "\"tpu:07\"");
+    assert_true(findings_of_lines(&mine, lines, size, err, sizeof err));
+    if (!findings_of_lines(&theirs, other, size, err, sizeof err)) fail_msg("%s", err);
+    assert_int_equal(mine.count, theirs.count);
+    assert_true(mine.count > 3);
+    bool named = false;
+    for (int i = 0; i < mine.count; i++) {
+        named |= strstr(mine.list[i].what, "cuda:0") != NULL;
+        replace_all(mine.list[i].what, "cuda:0", "tpu:07");
+        assert_string_equal(mine.list[i].what, theirs.list[i].what);
+    }
+    assert_true(named);
+    findings_free(&mine);
+    findings_free(&theirs);
+    free(text);
+    free(lines);
+    free(other);
+}
+
 #define SESSION \
     "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":2,\"ferry\":\"0\",\"program\":\"p\"," \
     "\"clock\":\"measured\",\"seed\":0"
@@ -169,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_known_is_no_finding),
+        cmocka_unit_test(a_device_of_another_kind_has_its_own_name),
         cmocka_unit_test(a_field_of_others_is_no_mistake),
     };
     return cmocka_run_group_tests_name("unknown", tests, NULL, NULL);

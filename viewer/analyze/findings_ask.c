@@ -112,9 +112,10 @@ const char *label_of(const history *h, int x, int s, char out[64])
     return out;
 }
 
-const char *device_name(int device, char out[16])
+const char *device_name(const history *h, int device, char out[16])
 {
-    if (device > 0) snprintf(out, 16, "cuda:%d", (device - 1) % 100);
+    if (device > 0 && *h->device[device].name) snprintf(out, 16, "%s", h->device[device].name);
+    else if (device > 0) snprintf(out, 16, "cuda:%d", (device - 1) % 100);
     else snprintf(out, 16, "%s", device ? "a device" : "the CPU");
     return out;
 }

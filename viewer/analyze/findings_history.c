@@ -50,13 +50,15 @@ static int64_t figure(json of, const char *name)
     return n > 0 && n < (double)MOST_AMOUNT ? (int64_t)n : 0;
 }
 
-static void add_device(history *h, json d)
+/* nth: in the session's list, the number of a device whose name Ferry does not have. */
+static void add_device(history *h, json d, int nth)
 {
     json name = json_member(d, "name"), model = json_member(d, "model");
     char text[16] = "";
     if (json_type(name) == '"')
         snprintf(text, sizeof text, "%.*s", name.size < 17 ? (int)name.size - 2 : 15, name.at + 1);
     int n = device_named(text);
+    if (n < 0 && *text && nth > 0 && nth <= MOST_CARDS) memcpy(h->device[n = nth].name, text, sizeof text);
     if (n < 0) return;
     h->device[n].capacity = figure(d, "capacity");
     h->device[n].call_overhead = figure(model, "call_overhead");
@@ -88,7 +90,7 @@ static void add_session(history *h, const fy_event *e)
 {
     fy_bytes text = fy_event_bytes(e, e->is.session.devices);
     json list = json_of(text.data, text.size), device;
-    while (json_next(&list, NULL, &device)) add_device(h, device);
+    for (int nth = 0; json_next(&list, NULL, &device); nth++) add_device(h, device, nth);
     h->measured = e->is.session.clock == FY_WORD_measured;
     h->lacks = lacking(e);
 }

@@ -88,6 +88,7 @@ typedef struct figures { /* of a modelled device; 0: not in the log */
 } figures;
 
 typedef struct card_seen {
+    char name[16]; /* of a kind that Ferry does not make; "": cuda:0 ... */
     int64_t capacity, live, peak;
     int64_t call_overhead, launch_overhead;
     figures model;
@@ -185,7 +186,7 @@ int64_t dtype_size(uint8_t dtype); /* bytes; 0: not a dtype */
 /* For messages: "x", or "a tensor"; "cuda:0"; "line 12", or "other.c:12" if site `from` is in another file. */
 const char *name_of(const history *h, int tensor);
 const char *label_of(const history *h, int tensor, int storage, char out[64]); /* or "the result of sum" */
-const char *device_name(int device, char out[16]);
+const char *device_name(const history *h, int device, char out[16]);
 const char *amount_of(int64_t bytes, char out[32]); /* "96 bytes", "1.5 MiB" */
 const char *line_of(const history *h, int at, int from, char out[96]);
 const char *time_text(int64_t ns, char out[32]); /* "71.0 us" */

@@ -178,7 +178,7 @@ static void judge_island(findings *f, const history *h, island *l)
     say_what(x,
              "%s copied to %s for %.40s%s, and %s copied back: the copies took %s, and the card was %s %s than "
              "the modelled CPU.",
-             copies_text(h, in, l->in - 1, a->site, sent), device_name(a->device, card),
+             copies_text(h, in, l->in - 1, a->site, sent), device_name(h, a->device, card),
              a->name >= 0 ? h->names[a->name] : "work", others, copies_text(h, out, l->out - 1, a->site, back),
              time_text(l->copies, took), time_text(saved < 0 ? -saved : saved, faster),
              saved < 0 ? "slower" : "faster");

@@ -46,7 +46,7 @@ static void stale(findings *f, const history *h, int i, int older, int newer, bo
     if (!x || x->times > 1) return;
     int device = w->kind == FY_KIND_copy ? w->dst.device : w->device < 0 ? 0 : w->device;
     say_what(x, "this reads an outdated copy: the one on %s was changed at %s, and the change was never copied here.",
-             device_name(device, card), line_of(h, w->site, a->site, line));
+             device_name(h, device, card), line_of(h, w->site, a->site, line));
     if (leaf && device == 0 && h->storages[older].device > 0)
         say_fix(x, "the original is a leaf: an optimizer trains it on the CPU, and not this copy. Make the leaf on the "
                    "card, before the optimizer");
@@ -147,7 +147,7 @@ static void kept_after_home(findings *f, const history *h, int s, int oom)
     finding *x = found(f, h, home->site, kept->last_out, 0, kept->bytes);
     if (!x || x->times > 1) return;
     say_what(x, "%s was copied back and also kept on %s, which ran out of memory at %s: a copy back frees nothing.",
-             name_of(h, home->src.tensor), device_name(kept->device, card),
+             name_of(h, home->src.tensor), device_name(h, kept->device, card),
              line_of(h, h->acts[oom].site, home->site, line));
     say_fix(x, "fy_free the tensor on the card after the copy");
 }
@@ -193,12 +193,12 @@ static heap *allocated_at(const history *h, int oom)
 }
 
 /* Even an empty card has no room for the segment that the request needs. */
-static void never_fits(finding *x, const act *a)
+static void never_fits(const history *h, finding *x, const act *a)
 {
     int64_t segment = fy_pool_segment_for(a->bytes), capacity = a->free + a->reserved;
     char asked[32], takes[32], has[32], card[16];
     say_what(x, "%s requested on %s can never fit: it takes a segment of %s, and the card has %s.",
-             amount_of(a->bytes, asked), device_name(a->device, card), amount_of(segment, takes),
+             amount_of(a->bytes, asked), device_name(h, a->device, card), amount_of(segment, takes),
              amount_of(capacity, has));
     say_fix(x,
             "use a smaller tensor or a smaller .dtype, or a larger card (simulated: FERRY_SIM=laptop:capacity=2GiB)");
@@ -214,7 +214,7 @@ static void out_of_memory(finding *x, const history *h, int i, const heap *list)
                               list[k].count, list[k].count > 1 ? "s" : "", line_of(h, list[k].site, a->site, line),
                               amount_of(list[k].bytes, held));
     say_what(x, "%s requested on %s did not fit. What fills it: %s.", amount_of(a->bytes, asked),
-             device_name(a->device, card), *words ? words : "unknown");
+             device_name(h, a->device, card), *words ? words : "unknown");
     say_fix(
         x, "free what is no longer needed (fy_free, or FY_SCOPE around the loop's body), including unnamed results: in "
            "fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");
@@ -230,7 +230,8 @@ void rule_out_of_memory(findings *f, const history *h)
         seen[a->device] = true;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
         heap *list = allocated_at(h, i);
-        if (!list[0].count && a->device > 0 && fy_pool_segment_for(a->bytes) > a->free + a->reserved) never_fits(x, a);
+        if (!list[0].count && a->device > 0 && fy_pool_segment_for(a->bytes) > a->free + a->reserved)
+            never_fits(h, x, a);
         else out_of_memory(x, h, i, list);
         free(list);
     }

@@ -84,7 +84,7 @@ static void say_peaks(finding *x, const history *h, const leaking *group, int co
     say_no_try(x,
                "what the allocator would use again is not modelled. Freed after their last use, at most %s would be "
                "allocated on %s at once, and not %s",
-               amount_of(peak_of(h, device, early), least), device_name(device, card),
+               amount_of(peak_of(h, device, early), least), device_name(h, device, card),
                amount_of(peak_of(h, device, NULL), most));
     free(early);
 }
@@ -97,7 +97,8 @@ static const char *devices_of(const history *h, const leaking *group, int count,
         int device = h->storages[group[i].first].device, earlier = 0;
         while (h->storages[group[earlier].first].device != device) earlier++;
         char name[16];
-        if (earlier == i) n += (size_t)snprintf(out + n, 64 - n, "%s%s", i ? " and " : "", device_name(device, name));
+        if (earlier == i)
+            n += (size_t)snprintf(out + n, 64 - n, "%s%s", i ? " and " : "", device_name(h, device, name));
     }
     return out;
 }
@@ -282,7 +283,7 @@ void rule_other_card(findings *f, const history *h)
         finding *x = found(f, h, a->site, i, 0, bytes);
         if (!x || x->times > 1) continue;
         say_what(x, "a tensor is created on %s while the current card is %s: \"cuda\" means the current card.",
-                 device_name(card, there), device_name(current, here));
+                 device_name(h, card, there), device_name(h, current, here));
         say_fix(x, "set the current card to the one that does the work, or create the tensor on %s", here);
     }
 }
@@ -307,7 +308,7 @@ void rule_device_not_restored(findings *f, const history *h)
         finding *x = found(f, h, set->site, set_by[t], 0, 0);
         if (!x || x->times > 1) continue;
         say_what(x, "%s becomes the current card here and stays current to the end, although other work ran on cuda:0.",
-                 device_name(set->device, card));
+                 device_name(h, set->device, card));
         say_fix(x, "restore the previous current card: fy_cuda_set_device(0)");
     }
 }

@@ -121,7 +121,7 @@ void rule_created_then_moved(findings *f, const history *h)
         finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
         if (x) try_there(x, h, maker, c);
         if (!x || x->times > 1) continue;
-        device_name(c->dst.device, card);
+        device_name(h, c->dst.device, card);
         say_what(x,
                  "%s was created on the CPU at %s and used only to be copied to %s, although its values depend on no "
                  "other tensor.",

@@ -58,7 +58,7 @@ static void sent_again(findings *f, const history *h, int i, int k)
     explained(f, i);
     could_try(x, "without the repeated copies", c, REPLAY_LEAVE_OUT, 0);
     if (!x || x->times > 1) return;
-    device_name(c->dst.device, card);
+    device_name(h, c->dst.device, card);
     line_of(h, before->site, c->site, line);
     say_what(x, "%s was already copied to %s at %s, and has not changed since.", name_of(h, c->src.tensor), card, line);
     if (c->src.tensor >= 0 && made_before_move(h, c)) {
@@ -137,7 +137,7 @@ void rule_round_trip(findings *f, const history *h)
         could_try(x, "without the copies there and back", away, REPLAY_LEAVE_OUT, 0);
         could_try(x, "without the copies there and back", back, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
-        device_name(back->dst.device, card);
+        device_name(h, back->dst.device, card);
         if (away->why == FY_WORD_grad && back->why == FY_WORD_grad) {
             say_what(x,
                      "a gradient leaves %s and comes back unchanged, since the backward pass goes back through copies "
@@ -199,8 +199,8 @@ void rule_through_host(findings *f, const history *h)
         finding *x = found(f, h, back->site, i, act_ns(h, away) + act_ns(h, back), away->bytes + back->bytes);
         explained(f, i);
         if (!x || x->times > 1) continue;
-        device_name(away->src.device, from);
-        device_name(back->dst.device, to);
+        device_name(h, away->src.device, from);
+        device_name(h, back->dst.device, to);
         say_what(x, "%s was copied from %s to the host at %s and from there to %s: twice over the bus.",
                  name_of(h, back->src.tensor), from, line_of(h, away->site, back->site, line), to);
         say_fix(x, "copy from card to card in one call: fy_to(x, \"%s\")", to);
@@ -217,8 +217,8 @@ void rule_bounced(findings *f, const history *h)
         finding *x = found(f, h, c->site, i, act_ns(h, c), 2 * c->bytes);
         could_try(x, "with cards that reach each other's memory", c, REPLAY_PEER, 0);
         if (!x || x->times > 1) continue;
-        device_name(c->src.device, from);
-        device_name(c->dst.device, to);
+        device_name(h, c->src.device, from);
+        device_name(h, c->dst.device, to);
         say_what(
             x, "%s and %s cannot reach each other's memory: the copy of %s went through the host, twice over the bus.",
             from, to, name_of(h, c->src.tensor));
@@ -264,7 +264,8 @@ void rule_unused_copy(findings *f, const history *h)
         finding *x = unused[i] ? found(f, h, c->site, i, act_ns(h, c), c->bytes) : NULL;
         could_try(x, "without the copy that nothing reads", c, REPLAY_LEAVE_OUT, 0);
         if (!x || x->times > 1) continue;
-        say_what(x, "the copy of %s to %s was never read.", name_of(h, c->src.tensor), device_name(c->dst.device, to));
+        say_what(x, "the copy of %s to %s was never read.", name_of(h, c->src.tensor),
+                 device_name(h, c->dst.device, to));
         if (!made_its_destination(h, c)) say_fix(x, "read the destination, or remove the copy");
         else if (c->dst.tensor >= 0 && h->tensors[c->dst.tensor].name >= 0)
             say_fix(x, "use %s, or remove the copy", name_of(h, c->dst.tensor));

@@ -31,7 +31,7 @@ static void say_left_behind(finding *x, const history *h, int i, int left, int m
     const char *name = name_of(h, left);
     line_of(h, h->tensors[left].site, a->site, made);
     line_of(h, h->acts[move].site, a->site, moved);
-    device_name(h->acts[move].dst.device, card);
+    device_name(h, h->acts[move].dst.device, card);
     if (is_step(h, a)) {
         say_what(x,
                  "%.300s. %.60s is state of the optimizer, made on the CPU by its first step (%s). fy_module_to (%s) "

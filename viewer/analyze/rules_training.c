@@ -324,7 +324,7 @@ static void trained_elsewhere(findings *f, const history *h, int n, int leaf, co
                        back->bytes + (up ? up->bytes : 0));
     if (!x || x->times > 1) return;
     char line[96], name[16];
-    device_name(card, name);
+    device_name(h, card, name);
     say_what(x,
              "%s is a leaf on the CPU (%s). Its copy on %s is a result of it: each gradient is copied back to the CPU, "
              "where fy_grad and an optimizer find it, and not on the card.",

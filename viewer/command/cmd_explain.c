@@ -41,7 +41,7 @@ static void print_first_use(const history *h)
         if (a->kind != FY_KIND_segment || a->type == FY_WORD_pinned || a->device < 1 || seen[a->device]) continue;
         seen[a->device] = true;
         printf("\nFirst use of %s: Ferry reserved %s to share among tensors (once, %s).\n",
-               a->device == 1 ? "the GPU" : device_name(a->device, card), amount_of(a->bytes, bytes),
+               a->device == 1 ? "the GPU" : device_name(h, a->device, card), amount_of(a->bytes, bytes),
                time_text(a->held, ns));
     }
 }

@@ -23,6 +23,11 @@ struct event_arena {
     size_t known_room, known_count;
     char *scratch;
     size_t scratch_room;
+    struct device {
+        char *name;
+        int place;
+    } * devices;
+    int device_count, device_room;
 };
 
 /* References count units; their highest bit is a flag (FY_REF_PAIRED). */
@@ -44,6 +49,8 @@ void event_arena_free(event_arena *a)
     free(a->log.arena);
     free(a->known);
     free(a->scratch);
+    for (int i = 0; i < a->device_count; i++) free(a->devices[i].name);
+    free(a->devices);
     id_map_free(&a->calls);
     free(a);
 }
@@ -57,6 +64,21 @@ char *event_arena_scratch(event_arena *a, size_t size)
         a->scratch = memory_realloc(a->scratch, a->scratch_room, 1, "events");
     }
     return a->scratch;
+}
+
+void event_arena_add_device(event_arena *a, fy_bytes name, int place)
+{
+    if (event_arena_device(a, name) >= 0) return;
+    a->devices = memory_grown(a->devices, &a->device_room, a->device_count, sizeof *a->devices, "devices");
+    a->devices[a->device_count++] = (struct device){utf8_copy(name), place};
+}
+
+int event_arena_device(const event_arena *a, fy_bytes name)
+{
+    for (int i = 0; i < a->device_count; i++)
+        if (strlen(a->devices[i].name) == name.size && !memcmp(a->devices[i].name, name.data, name.size))
+            return a->devices[i].place;
+    return -1;
 }
 
 char *utf8_copy(fy_bytes text)

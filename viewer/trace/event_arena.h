@@ -27,6 +27,9 @@ fy_ref event_arena_add_call(event_arena *a, const struct fy_call_entry *call);
 enum { DEEPEST = 1024 }; /* calls in each other that are followed: a thread has fewer frames, with its loader's */
 /* The event's call and its parents, copied from another log; its reference here. */
 fy_ref event_arena_copy_call(event_arena *a, const fy_event *e, fy_ref call);
+/* The session's devices that Ferry has no name for, by their place in its list; they stay when the arena is emptied. */
+void event_arena_add_device(event_arena *a, fy_bytes name, int place);
+int event_arena_device(const event_arena *a, fy_bytes name); /* its place; -1: there is none of that name */
 /* A buffer for assembling an entry, valid until the next call. */
 char *event_arena_scratch(event_arena *a, size_t size);
 

@@ -96,12 +96,15 @@ static bool read_address(event_arena *a, json v, uint64_t *to)
     return true;
 }
 
+/* One of Ferry's, or of the session's. */
 static bool read_device(event_arena *a, json v, uint8_t *to)
 {
     fy_bytes text;
     *to = FY_NO_DEVICE;
     if (!read_text(a, v, &text)) return false;
     if (is(text, "cpu")) return *to = 0, true;
+    int place = event_arena_device(a, text);
+    if (place >= 0) return *to = (uint8_t)place, true;
     if (!starts(text, "cuda:") || text.size == 5 || text.size > 8) return false;
     unsigned n = 0;
     for (size_t i = 5; i < text.size; n = 10 * n + (unsigned)(text.data[i++] - '0'))
@@ -444,6 +447,17 @@ static uint8_t kind_named(fy_bytes name)
     return FY_KIND_unpublished;
 }
 
+/* Devices of kinds that Ferry does not make: later events name them. */
+static void add_devices(event_arena *a, const fy_event *e)
+{
+    fy_bytes list = fy_event_bytes(e, e->is.session.devices), name;
+    json all = json_of(list.data, list.size), one;
+    for (int place = 0; list.size && place < FY_NO_DEVICE && json_next(&all, NULL, &one); place++) {
+        bool is_named = json_type(one) == '{' && read_text(a, json_member(one, "name"), &name) && name.size;
+        if (is_named && place && !is(name, "cpu") && !starts(name, "cuda:")) event_arena_add_device(a, name, place);
+    }
+}
+
 line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event *e, char *wrong, size_t room)
 {
     *wrong = 0;
@@ -468,6 +482,7 @@ line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event 
 
     set_absent(fy_kind_fields(e->kind), (unsigned char *)&e->is);
     read_object(&r, fy_kind_fields(e->kind), object, (unsigned char *)&e->is);
+    if (e->kind == FY_KIND_session) add_devices(a, e);
     fy_event_set_call(e, e->call);
     for (unsigned i = SEQ; i <= THREAD; i++)
         if (!(r.common & 1u << i)) set_error(&r, named(common[i]), "is missing");

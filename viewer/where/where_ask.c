@@ -24,11 +24,29 @@ static moment moment_of(const where *w, int number)
     return m;
 }
 
-static const char *memory_name(int device, char out[64])
+static const char *device_on(const where *w, int device, char out[24])
 {
+    const char *own = device > 0 && device <= MOST_CARDS ? w->cards[device].name : "";
+    if (*own) snprintf(out, 24, "%s", own);
+    else if (device) snprintf(out, 24, "cuda:%d", device - 1);
+    else snprintf(out, 24, "cpu");
+    return out;
+}
+
+static const char *memory_name(const where *w, int device, char out[64])
+{
+    char on[24];
     if (!device) return "CPU RAM";
-    if (device == 1) return "GPU VRAM";
-    snprintf(out, 64, "GPU VRAM of cuda:%d", device - 1);
+    if (!strcmp(device_on(w, device, on), "cuda:0")) return "GPU VRAM";
+    snprintf(out, 64, "GPU VRAM of %s", on);
+    return out;
+}
+
+/* ", at 0x7f00"; nothing where the log does not tell. */
+static const char *address_of(const bytes_of *s, char out[32])
+{
+    *out = 0;
+    if (s->addr) snprintf(out, 32, ", at 0x%" PRIx64, s->addr);
     return out;
 }
 
@@ -212,17 +230,18 @@ static void print_copies(const where *w, int held, uint64_t seq, FILE *out)
 {
     int64_t own, rev;
     int lineage = lineage_at(w, held, seq, &own), listed = 0;
-    char device[64], unnamed[32];
+    char device[64], unnamed[32], address[32];
     for (int i = 0; i < w->storages.count && w->storages.all[i].from <= seq; i++) {
         const bytes_of *s = &w->storages.all[i];
         if (i == held || s->until <= seq || lineage_at(w, i, seq, &rev) != lineage) continue;
         const handle *h = handle_of(w, s->id, seq);
         if (++listed > NAMED) continue;
-        fprintf(out, "  %s copy: %s in %s, at 0x%" PRIx64 "\n",
+        fprintf(out, "  %s copy: %s in %s%s\n",
                 rev == own  ? "another"
                 : rev > own ? "newer"
                             : "older",
-                h ? name_of_handle(w, h, unnamed) : "without a name", memory_name(s->device, device), s->addr);
+                h ? name_of_handle(w, h, unnamed) : "without a name", memory_name(w, s->device, device),
+                address_of(s, address));
     }
     if (listed > NAMED) fprintf(out, "  and %d more copies\n", listed - NAMED);
 }
@@ -235,16 +254,16 @@ static const char *kind_of(const bytes_of *s)
 static void print_storage(const where *w, const handle *h, const char *name, int held, moment m, FILE *out)
 {
     const bytes_of *s = &w->storages.all[held];
-    char device[64], seen[32], all[32], on[24] = "cpu";
+    char device[64], seen[32], all[32], on[24], address[32];
     bool dropped = !lives(h, m.seq);
-    if (s->device) snprintf(on, sizeof on, "cuda:%d", s->device - 1);
+    device_on(w, s->device, on);
+    address_of(s, address);
     if (s->until <= m.seq) {
-        fprintf(out, "%s was in %s (%s), at 0x%" PRIx64 "; its bytes were freed at step %d\n", name,
-                memory_name(s->device, device), on, s->addr, step_of(w, s->until));
+        fprintf(out, "%s was in %s (%s)%s; its bytes were freed at step %d\n", name, memory_name(w, s->device, device),
+                on, address, step_of(w, s->until));
         return;
     }
-    fprintf(out, "%s is in %s (%s%s), at 0x%" PRIx64 "\n  ", name, memory_name(s->device, device), on, kind_of(s),
-            s->addr);
+    fprintf(out, "%s is in %s (%s%s)%s\n  ", name, memory_name(w, s->device, device), on, kind_of(s), address);
     print_shape(w, h, out);
     fprintf(out, ": %s", amount_of(bytes_seen(w, h), seen));
     if (s->bytes != bytes_seen(w, h)) fprintf(out, ", of %s allocated", amount_of(s->bytes, all));

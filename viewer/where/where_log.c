@@ -316,9 +316,12 @@ static void add_session(where *w, const fy_event *e)
     cJSON_ArrayForEach(one, all)
     {
         const cJSON *model = cJSON_GetObjectItemCaseSensitive(one, "model");
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(one, "name"));
+        bool is_own = !name || !strncmp(name, "cpu", 3) || !strncmp(name, "cuda:", 5);
         if (i <= MOST_CARDS)
             w->cards[i] =
                 (card){.latency = number_in(model, "bus_latency"), .chunk = number_in(model, "staging_chunk")};
+        if (i <= MOST_CARDS && !is_own) snprintf(w->cards[i].name, sizeof w->cards[i].name, "%.15s", name);
         i++;
     }
     cJSON_Delete(all);

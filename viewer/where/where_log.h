@@ -49,6 +49,7 @@ typedef struct filling {
 
 typedef struct card {
     int64_t latency, chunk;
+    char name[16]; /* "" unless its kind is not one of Ferry's */
 } card;
 
 #define LIST(type) \
