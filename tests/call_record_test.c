@@ -1,4 +1,5 @@
-/* Every event says which call of the program it belongs to, and that call in which turn of which loop it was. */
+/* Every event says which call of the program it belongs to; of a call it is known what it returned, of an op its
+ * numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,84 +7,10 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <math.h>
-#include <pthread.h>
 
+#include "call_paths.h"
 #include "recorded.h"
 #include "tensor.h"
-
-/* ---- what was recorded, as text ---- */
-
-static cJSON *earlier; /* calls that events told before the newest since() */
-
-static const cJSON *told(int id)
-{
-    const cJSON *e, *call;
-    cJSON_ArrayForEach(call, earlier) if ((int)number_of(call, "id") == id) return call;
-    cJSON_ArrayForEach(e, recorded_events)
-        cJSON_ArrayForEach(call, field(e, "calls")) if ((int)number_of(call, "id") == id) return call;
-    return NULL;
-}
-
-/* What a test does begins anew. */
-static void begin(void)
-{
-    const cJSON *e, *call;
-    recorded_read();
-    if (!earlier) earlier = cJSON_CreateArray();
-    cJSON_ArrayForEach(e, recorded_events) cJSON_ArrayForEach(call, field(e, "calls"))
-        cJSON_AddItemToArray(earlier, cJSON_Duplicate(call, true));
-    since();
-}
-
-static void add_call(char *text, size_t room, const cJSON *call)
-{
-    const char *region = text_of(call, "region"), *name = text_of(call, "name");
-    size_t n = strlen(text);
-    if (cJSON_HasObjectItem(call, "turns")) snprintf(text + n, room - n, "%s of %g", name, number_of(call, "turns"));
-    else if (!strcmp(region, "loop")) snprintf(text + n, room - n, "%s of ?", name);
-    else if (!strcmp(region, "turn")) snprintf(text + n, room - n, "%g", number_of(call, "turn"));
-    else if (!strcmp(region, "item") || !strcmp(region, "batch"))
-        snprintf(text + n, room - n, "%s %g", region, number_of(call, region));
-    else
-        snprintf(text + n, room - n, "%s%s%s", !strcmp(region, "module") ? region : "",
-                 !strcmp(region, "module") ? " " : "", *name ? name : region);
-}
-
-/* "FY_TIMES of 2 > 0 > fy_ones": the call of an event, in what it is. */
-static const char *path_of(const cJSON *e)
-{
-    static char text[1000];
-    int ids[64], n = 0;
-    *text = 0;
-    for (int id = (int)number_of(e, "call"); id > 0 && n < 64; id = (int)number_of(told(id), "in")) ids[n++] = id;
-    while (n > 0) {
-        assert_non_null(told(ids[n - 1]));
-        add_call(text, sizeof text, told(ids[--n]));
-        if (n) strncat(text, " > ", sizeof text - strlen(text) - 1);
-    }
-    return text;
-}
-
-static const char *path(const char *kind, int n)
-{
-    const cJSON *e = event_of(kind, n);
-    return e ? path_of(e) : "no such event";
-}
-
-#define assert_path(kind, n, text) assert_string_equal(path(kind, n), text)
-
-/* The paths of all marks, which stand for what a loop does. */
-static const char *marks(void)
-{
-    static char text[4000];
-    *text = 0;
-    recorded_read();
-    for (int i = 0; event_of("mark", i); i++) {
-        if (i) strncat(text, "; ", sizeof text - strlen(text) - 1);
-        strncat(text, path("mark", i), sizeof text - strlen(text) - 1);
-    }
-    return text;
-}
 
 /* ---- calls ---- */
 
@@ -316,168 +243,6 @@ static void ops_record_their_numbers(void **state)
     }
 }
 
-/* ---- loops ---- */
-
-static void leave(void)
-{
-    FY_TIMES (i, 3) {
-        fy_mark("x");
-        if (i == 1) return;
-    }
-}
-
-static void down(int64_t depth)
-{
-    if (depth == 0) return;
-    FY_TIMES (i, depth) fy_mark("x");
-    down(depth - 1);
-}
-
-static void every_turn_is_counted_however_it_ends(void **state)
-{
-    (void)state;
-    begin();
-    FY_TIMES (i, 3) {
-        if (i == 1) continue;
-        fy_mark("x");
-    }
-    assert_string_equal(marks(), "FY_TIMES of 3 > 0 > fy_mark; FY_TIMES of 3 > 2 > fy_mark");
-    begin();
-    FY_TIMES (i, 5) {
-        fy_mark("x");
-        if (i == 1) break;
-    }
-    assert_string_equal(marks(), "FY_TIMES of 5 > 0 > fy_mark; FY_TIMES of 5 > 1 > fy_mark");
-    begin();
-    leave();
-    fy_mark("after");
-    assert_string_equal(marks(), "FY_TIMES of 3 > 0 > fy_mark; FY_TIMES of 3 > 1 > fy_mark; fy_mark");
-    begin();
-    down(2);
-    assert_string_equal(marks(),
-                        "FY_TIMES of 2 > 0 > fy_mark; FY_TIMES of 2 > 1 > fy_mark; FY_TIMES of 1 > 0 > fy_mark");
-    begin();
-    FY_TIMES (i, 0) fy_mark("x");
-    assert_string_equal(marks(), "");
-}
-
-static void loops_in_loops_are_told_apart(void **state)
-{
-    (void)state;
-    begin();
-    FY_TIMES (i, 2) {
-        FY_TIMES (k, i + 1) fy_mark("x");
-        fy_mark("y");
-    }
-    assert_string_equal(
-        marks(), "FY_TIMES of 2 > 0 > FY_TIMES of 1 > 0 > fy_mark; FY_TIMES of 2 > 0 > fy_mark; "
-                 "FY_TIMES of 2 > 1 > FY_TIMES of 2 > 0 > fy_mark; FY_TIMES of 2 > 1 > FY_TIMES of 2 > 1 > fy_mark; "
-                 "FY_TIMES of 2 > 1 > fy_mark");
-    begin();
-    fy_tensor *all[] = {fy_ones((1)), fy_ones((2))};
-    begin();
-    FY_EACH (x, all) FY_SCOPE fy_print(x);
-    assert_path("host_read", 0, "FY_EACH of 2 > 0 > FY_SCOPE > fy_print");
-    assert_path("host_read", 1, "FY_EACH of 2 > 1 > FY_SCOPE > fy_print");
-    for (int i = 0; i < 2; i++) fy_free(all[i]);
-}
-
-/* Ten times four looks like forty times one. */
-static void of_a_plain_loop_no_turn_is_claimed(void **state)
-{
-    (void)state;
-    begin();
-    for (int i = 0; i < 3; i++) fy_mark("x");
-    assert_string_equal(marks(), "fy_mark; fy_mark; fy_mark");
-}
-
-static void blocks_are_regions_until_they_are_left(void **state)
-{
-    (void)state;
-    FY_SCOPE
-    {
-        fy_tensor *x = fy_ones((2), .requires_grad = true);
-        fy_stream *side = fy_cuda_stream();
-        begin();
-        FY_NO_GRAD FY_AUTOCAST("cuda", FY_BFLOAT16) fy_mark("x");
-        FY_STREAM(side) FY_DEVICE("cuda") fy_mark("x");
-        fy_mark("x");
-        assert_string_equal(marks(),
-                            "FY_SCOPE > FY_NO_GRAD > FY_AUTOCAST > fy_mark; FY_SCOPE > FY_STREAM > FY_DEVICE > "
-                            "fy_mark; FY_SCOPE > fy_mark");
-        assert_path("set_stream", 1, "FY_SCOPE > FY_STREAM"); /* its end, too */
-        assert_non_null(x);
-    }
-}
-
-/* ---- longjmp, threads, workers, fork ---- */
-
-static jmp_buf out;
-
-static __attribute__((noinline)) void jump(void)
-{
-    FY_TIMES (i, 3) FY_SCOPE
-        {
-            fy_mark("x");
-            longjmp(out, 1);
-        }
-}
-
-/* The scopes stay open, as C has no way to end them; the frames are those of a function that has been left. */
-static void longjmp_leaves_no_frame_behind(void **state)
-{
-    (void)state;
-    begin();
-    if (!setjmp(out)) jump();
-    fy_mark("x");
-    FY_TIMES (i, 1) fy_mark("x");
-    assert_string_equal(marks(), "FY_TIMES of 3 > 0 > FY_SCOPE > fy_mark; fy_mark; FY_TIMES of 1 > 0 > fy_mark");
-}
-
-static void *run_loop(void *turns)
-{
-    FY_TIMES (i, *(const int *)turns) fy_mark("x");
-    return NULL;
-}
-
-static void threads_have_calls_of_their_own(void **state)
-{
-    (void)state;
-    begin();
-    pthread_t other;
-    int turns = 2;
-    FY_TIMES (i, 1) {
-        assert_int_equal(pthread_create(&other, NULL, run_loop, &turns), 0);
-        pthread_join(other, NULL);
-    }
-    assert_string_equal(marks(), "FY_TIMES of 2 > 0 > fy_mark; FY_TIMES of 2 > 1 > fy_mark");
-}
-
-static void get(void *self, int64_t index, fy_tensor **item)
-{
-    (void)self;
-    item[0] = fy_full((2), (double)index);
-}
-
-static void a_workers_batch_belongs_to_the_loop(void **state)
-{
-    (void)state;
-    begin();
-    fy_dataset *ds = fy_dataset(.len = 4, .get = get);
-    fy_dataloader *loader = fy_dataloader(ds, .batch_size = 2, .num_workers = 2);
-    FY_EACH (batch, loader) fy_mark("x");
-    assert_string_equal(marks(), "FY_EACH of ? > 0 > fy_mark; FY_EACH of ? > 1 > fy_mark");
-    bool seen = false;
-    for (int i = 0; event_of("op", i); i++) {
-        if (strcmp(text_of(event_of("op", i), "name"), "fill") != 0) continue;
-        seen |= !strcmp(path("op", i), "FY_EACH of ? > batch 1 > item 3 > fy_full");
-        assert_non_null(strstr(path("op", i), "FY_EACH of ? > batch "));
-    }
-    assert_true(seen);
-    fy_dataloader_free(loader);
-    fy_dataset_free(ds);
-}
-
 /* ---- all logs ---- */
 
 /* The golden logs: a call is told before an event has it, and only these have none. */
@@ -534,13 +299,6 @@ int main(void)
         cmocka_unit_test(a_call_without_an_effect_is_not_recorded),
         cmocka_unit_test(what_a_call_returned_follows_from_its_events),
         cmocka_unit_test(ops_record_their_numbers),
-        cmocka_unit_test(every_turn_is_counted_however_it_ends),
-        cmocka_unit_test(loops_in_loops_are_told_apart),
-        cmocka_unit_test(of_a_plain_loop_no_turn_is_claimed),
-        cmocka_unit_test(blocks_are_regions_until_they_are_left),
-        cmocka_unit_test(threads_have_calls_of_their_own),
-        cmocka_unit_test(a_workers_batch_belongs_to_the_loop),
-        cmocka_unit_test(longjmp_leaves_no_frame_behind),
         cmocka_unit_test(every_event_of_the_golden_logs_has_a_call),
     };
     return cmocka_run_group_tests_name("call_record", tests, record_on_sim, record_no_more);

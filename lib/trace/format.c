@@ -213,7 +213,7 @@ static bool tell_call(const fy_log *log, fy_text *out, fy_ref ref, unsigned th)
     fy_call_entry c, parent;
     fy_site_entry site;
     if (!fy_log_placed_call(log, ref, &c, &site)) return false;
-    bool inside = c.parent && fy_log_call(log, c.parent, &parent), same = inside && parent.site == c.site && (c.name || c.region);
+    bool inside = c.parent && fy_log_call(log, c.parent, &parent), same = inside && !fy_call_is_programs(&c, &parent);
     fy_text_str(out, out->data[out->size - 1] == '[' ? "{" : ",{");
     number(out, "id", c.id);
     if (inside) number(out, "in", parent.id);

@@ -96,6 +96,22 @@ typedef struct fy_call_entry {
     int64_t number, of; /* of a region; FY_ABSENT: none. gradient: the node, and the differentiated call (fy_ref) */
 } fy_call_entry;
 
+/* Did the program write it, or the library inside of `parent`? At the same call site a call of the program's has no name
+ * of its own, and a region is one that a macro opens, such as FY_SCOPE. */
+static inline bool fy_call_is_programs(const fy_call_entry *c, const fy_call_entry *parent)
+{
+    switch (c->site == parent->site ? c->region : FY_WORD_scope) {
+    case FY_WORD_none: return !c->name;
+    case FY_WORD_loop:
+    case FY_WORD_scope:
+    case FY_WORD_stream:
+    case FY_WORD_device:
+    case FY_WORD_no_grad:
+    case FY_WORD_autocast: return true;
+    default: return false;
+    }
+}
+
 typedef struct fy_head {
     char magic[8];          /* "FERRYLOG" */
     uint32_t version;

@@ -73,19 +73,13 @@ static bool stands_alone(uint8_t kind)
            kind == FY_KIND_grade || kind == FY_KIND_lost;
 }
 
-/* A call of the library, and a region such as a module's, has its parent's place, and a name where it is a call. */
-static bool is_programs(const fy_call_entry *call, const fy_call_entry *parent)
-{
-    return call->site && (call->site != parent->site || (!call->name && !call->region));
-}
-
 static owner owner_of(const fy_event *e, fy_site_entry *place)
 {
     fy_call_entry call, parent = {0};
     *place = (fy_site_entry){0};
     if (!fy_log_call(e->log, e->call, &call)) return (owner){.th = e->th, .alone = stands_alone(e->kind) ? e->kind : 0};
     for (int i = 0; i < DEEPEST && call.region != FY_WORD_turn; i++) {
-        if (!fy_log_call(e->log, call.parent, &parent) || is_programs(&call, &parent)) break;
+        if (!fy_log_call(e->log, call.parent, &parent) || fy_call_is_programs(&call, &parent)) break;
         call = parent;
     }
     fy_log_site(e->log, call.site, place);
