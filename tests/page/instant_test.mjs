@@ -383,7 +383,9 @@ test('two calls of one line are two steps, what is in a call is not', () => {
   const loss = calls([wrote(1, 3, 'fy_mse_loss'), ...made(10, ''), ...op(1, 'sub', [1, 2], 10), ...made(11, ''), ...op(2, 'mul', [10, 10], 11),
     { kind: 'drop', tensor: 10, why: 'free' }, { kind: 'free', storage: 10 }, ...made(12, 'mse'), ...op(3, 'mean', [11], 12), { kind: 'drop', tensor: 11, why: 'free' }, { kind: 'free', storage: 11 }]);
   assert.deepEqual([kindsOf(loss), loss.parts.length], [[['op', 3, 16]], 2]);
-  assert.match(stepSentence(loss.events, loss.steps[1], loss.names), /^mse_loss\(t1, t2\) runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, newly allocated in GPU VRAM; 2 tensors .*freed/);
+  assert.match(stepSentence(loss.events, loss.steps[1], loss.names), /^mse_loss of t1 and t2 runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, newly allocated in GPU VRAM; 2 tensors .*freed/);
+  const written = { ...loss.steps[1], call: { ...loss.steps[1].call, args: 'a, b' } };
+  assert.match(stepSentence(loss.events, written, loss.names), /^mse_loss\(a, b\) runs on the GPU as 3 kernels/);
 });
 
 test('calls inside a call are its parts, in a module those that it is made of', () => {

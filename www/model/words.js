@@ -314,6 +314,11 @@ function copiesSentence({ call }, copies, n) {
   return `${calledName(call)} copies ${names}, ${units.bytes(bytes)} in ${copies.length} copies${way}.${heldFor({ held })}`;
 }
 
+const LONGEST = 60; // letters of what a program wrote
+
+// "call(net, x)"
+const asWritten = (call) => (typeof call?.args === 'string' && call.args.length <= LONGEST ? `${calledName(call)}(${call.args.replace(/\s+/g, ' ')})` : null);
+
 const calledName = (call) => String(call?.name ?? '').replace(/^fy_/, '') || 'One call';
 
 // One call of several kernels: what it was given, what is left of it, and what it freed on its way.
@@ -331,7 +336,7 @@ function calledSentence({ call, kernels }, inside, n) {
   const freed = of('free');
   const bytes = freed.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
   return [
-    `${call?.name && ins.length ? callText(calledName(call), [...new Set(ins)]) : `${calledName(call)}${ins.length ? ` of ${each(ins)}` : ''}`} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
+    `${asWritten(call) ?? `${calledName(call)}${ins.length ? ` of ${each(ins)}` : ''}`} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
     outs.length ? ` into ${each(outs.map(n.tensor))}, newly allocated in ${memoryName(device)}` : '',
     freed.length ? `; ${units.plural(freed.length, 'tensor')} that it needs on the way ${freed.length > 1 ? 'are' : 'is'} freed again, ${units.bytes(bytes)}` : '', '.',
   ].join('');
