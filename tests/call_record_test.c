@@ -72,7 +72,7 @@ static fy_tensor *run_inner(void *self, fy_tensor *x)
     return y;
 }
 
-static void a_call_in_itself_at_the_same_place_is_the_programs(void **state)
+static void a_call_in_itself_at_one_place_is_the_programs(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -293,7 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_has_the_name_that_was_written),
         cmocka_unit_test(the_librarys_own_calls_are_inside_the_programs),
-        cmocka_unit_test(a_call_in_itself_at_the_same_place_is_the_programs),
+        cmocka_unit_test(a_call_in_itself_at_one_place_is_the_programs),
         cmocka_unit_test(a_gradient_names_the_call_that_it_is_of),
         cmocka_unit_test(what_comes_later_belongs_to_the_call_that_caused_it),
         cmocka_unit_test(a_call_without_an_effect_is_not_recorded),

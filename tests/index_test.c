@@ -21,7 +21,7 @@ static void parts_are_views_called_by_their_place(void **state)
         since();
         fy_tensors p = fy_split(x, 2, 1);
         assert_int_equal(p.n, 3);
-        assert_string_equal(kinds(), "tensor tensor tensor");
+        assert_string_equal(kinds(), "tensor tensor tensor results");
         assert_string_equal(text_of(event_of("tensor", 0), "name"), "p.at[0]");
         assert_string_equal(text_of(event_of("tensor", 2), "name"), "p.at[2]");
         assert_true(number_of(event_of("tensor", 1), "view_of") == number_of(event_of("tensor", 2), "view_of"));

@@ -222,13 +222,13 @@ static void add_total(void *user, const fy_event *e)
     if (end > *total) *total = end;
 }
 
-/* Until the host and the cards have finished; what was left out reads as a `null` line. */
+/* Until the host and the cards have finished; of what was left out there is only the call. */
 static int64_t total_of(const char *lines, size_t size)
 {
     int64_t total = 0;
     for (const char *p = lines, *stop; p < lines + size && (stop = memchr(p, '\n', (size_t)(lines + size - p)));
          p = stop + 1)
-        if (strncmp(p, "null", 4) && !trace_each(p, (size_t)(stop - p), add_total, &total, err, sizeof err))
+        if (memmem(p, (size_t)(stop - p), "\"kind\"", 6) && !trace_each(p, (size_t)(stop - p), add_total, &total, err, sizeof err))
             fail_msg("%.*s: %s", (int)(stop - p), p, err);
     return total;
 }

@@ -597,5 +597,4 @@ for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)']
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 calm.addEventListener('change', () => time.reduced(calm.matches));
 time.reduced(calm.matches);
-
 probe({ shown: () => shown, isDrawn: () => drawn.run === shown, time, views, shot });

@@ -5,6 +5,7 @@
 #include "dispatch.h"
 #include "event.h"
 #include "op.h"
+#include "out_of_memory.h"
 #include "text.h"
 
 static void add(fy_text *t, const char *name, double value)
@@ -18,7 +19,8 @@ static void add(fy_text *t, const char *name, double value)
 static fy_ref ended(fy_text *t)
 {
     if (t->size) fy_text_add(t, "}", 2); /* with its 0 */
-    fy_ref ref = t->size && !t->lost ? fy_ref_str(t->data) : 0;
+    if (t->lost) fy_out_of_memory("the numbers of an op");
+    fy_ref ref = t->size ? fy_ref_str(t->data) : 0;
     free(t->data);
     return ref;
 }

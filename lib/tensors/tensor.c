@@ -139,20 +139,27 @@ fy_tensor *fy_tensor_retain(fy_tensor *x)
     return x;
 }
 
+static fy_ev_free free_of(const fy_storage *s)
+{
+    return (fy_ev_free){.storage = s->id, .bytes = (int64_t)s->bytes, .deferred = s->recorded != 0};
+}
+
 /* Records that a handle goes, and with it the storage if it was the last: true. One that has the only reference keeps
  * it: a new handle is made from another one. */
-static bool drop(fy_site *at, const fy_tensor *x, fy_word why)
+static bool record_drop(fy_site *at, const fy_tensor *x, fy_word why)
 {
     fy_storage *s = x->storage;
-    const fy_ev_drop drop = {.tensor = x->id, .why = (uint8_t)why};
-    const fy_ev_free free = {.storage = s->id, .bytes = (int64_t)s->bytes, .deferred = s->recorded != 0};
+    const fy_ev_drop dropped = {.tensor = x->id, .why = (uint8_t)why};
+    fy_ev_free freed;
     if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1) {
-        fy_emit_drop_free(at, &drop, &free);
+        freed = free_of(s);
+        fy_emit_drop_free(at, &dropped, &freed);
         return true;
     }
-    fy_emit(at, FY_KIND_drop, &drop, sizeof drop);
+    fy_emit(at, FY_KIND_drop, &dropped, sizeof dropped);
     if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return false;
-    fy_emit(at, FY_KIND_free, &free, sizeof free);
+    freed = free_of(s);
+    fy_emit(at, FY_KIND_free, &freed, sizeof freed);
     return true;
 }
 
@@ -167,7 +174,7 @@ void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
     x->freed = at;
     x->freed_by = why;
     fy_unscoped_remove(x);
-    bool is_last = drop(at, x, why);
+    bool is_last = record_drop(at, x, why);
 
     fy_lock_take(&lock);
     x->magic = FY_FREED;

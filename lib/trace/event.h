@@ -103,7 +103,7 @@ typedef struct fy_host_op_record {
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o); /* false: not recorded; emit two events instead */
 
 /* A tensor's drop and the free of its storage, which it held alone, at once. */
-void fy_emit_drop_free(fy_site *at, const fy_ev_drop *drop, const fy_ev_free *free);
+void fy_emit_drop_free(fy_site *at, const fy_ev_drop *dropped, const fy_ev_free *freed);
 
 /* Copy data that does not fit a slot to the arena, before emitting the event that refers to it. 0 if no log is open. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */

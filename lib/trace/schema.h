@@ -142,7 +142,7 @@
         FIELD(op, OPT, stream, "stream of the card") \
         FIELD(op, REFS, in, "what it reads; a launch of a list: as many for each output, in their order") \
         FIELD(op, REFS, out, "what it writes; version is the one after the write") \
-        FIELD(op, JSON, numbers, "its numbers by PyTorch's names: alpha, dim ..., other or self for one in place of a tensor; of cat and stack the part that it writes. Without defaults such as alpha 1") \
+        FIELD(op, JSON, numbers, "its numbers by PyTorch's names: alpha, dim ..., other or self for one in place of a tensor; of cat and stack the part that it writes. Without defaults such as alpha 1; may differ between machines, as a time does") \
         FIELD(op, ENUM, dtype, "dtype of the computation") \
         FIELD(op, INT, flops, "floating point operations") \
         FIELD(op, INT, bytes, "bytes read and written") \

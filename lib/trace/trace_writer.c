@@ -194,15 +194,15 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
     return true;
 }
 
-void fy_emit_drop_free(fy_site *at, const fy_ev_drop *drop, const fy_ev_free *free)
+void fy_emit_drop_free(fy_site *at, const fy_ev_drop *dropped, const fy_ev_free *freed)
 {
     FY_LANE_TURN();
     fy_head *h = recording();
     uint64_t seq;
     if (!h) return;
-    half first = {FY_KIND_drop, drop, sizeof *drop}, second = {FY_KIND_free, free, sizeof *free};
+    half first = {FY_KIND_drop, dropped, sizeof *dropped}, second = {FY_KIND_free, freed, sizeof *freed};
     if (fill_two(h, at, first, second, &seq)) return;
-    if (has_slot(seq)) fill(seq, 0, FY_KIND_drop, drop, sizeof *drop);
+    if (has_slot(seq)) fill(seq, 0, FY_KIND_drop, dropped, sizeof *dropped);
     else lose_event();
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { bench, check, done, settle } from './browser.mjs';
 import { cardsLog } from './cards.mjs';
 import { serve } from './dev.mjs';
+import { told } from './logs.mjs';
 
 const stage = bench();
 
@@ -25,7 +26,7 @@ async function wordsOf(page, t) {
 
 check('small windows keep each card’s names and lanes', async (t) => {
   for (const [n, width, height] of [[4, 853, 480], [2, 853, 480], [2, 390, 844], [4, 390, 844]]) {
-    const server = await serve({ runs: [{ lines: cardsLog(n).map((e) => JSON.stringify(e)) }] });
+    const server = await serve({ runs: [{ lines: told(cardsLog(n)).map((e) => JSON.stringify(e)) }] });
     t.after(() => server.close());
     const page = await stage.open(server.url, { viewport: { width, height } });
     await page.waitForFunction(() => window.ferry?.slices().length);

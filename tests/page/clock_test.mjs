@@ -102,7 +102,7 @@ test('a jump shows the end of a step', () => {
   assert.deepEqual([time.position.t, time.position.part, time.position.playing], [300, 2, false]);
 });
 
-test('a step plays through its parts, and rests as a whole', () => {
+test('a step plays its parts, and rests as a whole', () => {
   const { time, pass, seen } = started();
   time.goThrough([1, 2], true);
   assert.deepEqual([time.position.part, time.position.whole], [1, false]);

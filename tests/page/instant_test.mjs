@@ -172,7 +172,7 @@ test('a direct copy moves nothing during its latency', () => {
   assert.equal(progress(course, 110 + 312.5).arrived, 1250);
 });
 
-test('by way of the host the bytes are counted on both buses', () => {
+test('by way of the host bytes count on both buses', () => {
   const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
   const one = open(placed(lines(readFileSync(new URL('scenes/two-cards-no-peer.jsonl', import.meta.url), 'utf8'))));
   const { ledger } = one.at(Infinity);
@@ -359,7 +359,7 @@ const kindsOf = (one) => one.steps.slice(1).map((s) => [s.kind, s.line, s.to - s
 const partsOf = (one, i) => one.parts.filter(({ step }) => step === i).map((s) => [s.kind, s.line, s.to - s.from + 1]);
 
 for (const [name, events] of logs()) {
-  test(`${name}: a step is what one thread does for one call of the program`, () => {
+  test(`${name}: a step is one thread in one call`, () => {
     const one = open(events);
     const told = new Map(events.flatMap((e) => e.calls ?? []).toReversed().map((call) => [call.id, call])); // the first counts
     const owner = (call) => (!call || call.file || call.region === 'turn' ? call?.id ?? 0 : owner(told.get(call.in)));
@@ -377,7 +377,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('two calls of one line are two steps, what is in a call is not', () => {
+test('two calls of one line are two steps', () => {
   const nested = calls([wrote(1, 3, 'fy_matmul'), ...made(1, ''), ...op(1, 'matmul', [7, 8], 1)], [wrote(2, 3, 'fy_relu'), ...made(2, 'r'), ...op(2, 'relu', [1], 2)]);
   assert.deepEqual(kindsOf(nested), [['op', 3, 4], ['op', 3, 4]]);
   const loss = calls([wrote(1, 3, 'fy_mse_loss'), ...made(10, ''), ...op(1, 'sub', [1, 2], 10), ...made(11, ''), ...op(2, 'mul', [10, 10], 11),
@@ -388,7 +388,7 @@ test('two calls of one line are two steps, what is in a call is not', () => {
   assert.match(stepSentence(loss.events, written, loss.names), /^mse_loss\(a, b\) runs on the GPU as 3 kernels/);
 });
 
-test('calls inside a call are its parts, in a module those that it is made of', () => {
+test('calls in a call or module are its parts', () => {
   const one = calls([wrote(1, 5, 'fy_call'), ...made(1, 'h')], [{ id: 2, in: 1, region: 'module', name: '0' }, { kind: 'mark' }],
     [{ id: 3, in: 2, name: 'fy_linear' }, ...op(1, 'matmul', [1], 2)], [{ id: 4, in: 3, name: 'fy_add' }, ...op(2, 'add', [2], 2)], [3, ...op(3, 'add', [2], 2)],
     [{ id: 5, in: 2, name: 'fy_relu' }, ...op(4, 'relu', [2], 3)], [2, { kind: 'drop', tensor: 2, why: 'scope' }], [1, { kind: 'free', storage: 9 }]);
@@ -404,7 +404,7 @@ test('what threads do by turns are steps', () => {
   assert.deepEqual(kindsOf(one), [['alloc', 3, 2], ['alloc', 7, 2], ['op', 3, 2], ['op', 7, 2], ['mark', 7, 1]]);
 });
 
-test('a turn of a loop owns what it frees at its end', () => {
+test('a turn owns what it frees at its end', () => {
   const frees = [{ kind: 'drop', tensor: 1, why: 'scope' }, { kind: 'free', storage: 1 }];
   const turn = (id, n) => ({ id, in: 1, region: 'turn', turn: n });
   const events = made(1, 'a');

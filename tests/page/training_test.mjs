@@ -27,10 +27,10 @@ test('what a call saves belongs to its step', () => {
   const made = events.find((e) => e.kind === 'graph' && e.what === 'make' && e.op === 'relu');
   const step = stepOf(made.seq);
   assert.equal(step.kind, 'op');
-  assert.match(say(step), /^relu of hidden.* runs on the GPU into active/);
+  assert.match(say(step), /^relu\(hidden\).* runs on the GPU into active/);
 });
 
-test('a pass is a step, with a part for each call', () => {
+test('a pass is a step, each call a part', () => {
   const [begin, end] = [find('backward'), find('backward', 1)].map((e) => one.partOf(e.seq));
   const runs = events.filter((e) => e.kind === 'graph' && e.what === 'run' && e.seq < find('backward', 1).seq);
   assert.equal(end - begin - 1, runs.length);
@@ -147,7 +147,7 @@ test('the cost of several threads says that it is', () => {
   assert.deepEqual(waited(200), { key: 'waited', figure: "The program's threads waited 250 ns", rest: '; 300 ns in Ferry calls, all threads together, 200 ns in total' });
 });
 
-test('a module that is moved is one step, with all its copies', () => {
+test('moving a module is one step with all copies', () => {
   const step = loop.steps.find(({ call }) => call?.name === 'fy_module_to');
   assert.match(stepSentence(loop.events, step, loop.names), /^module_to copies 0\.weight, 0\.bias, 2\.weight and 2\.bias, 37\.5 KiB in 4 copies from CPU RAM to GPU VRAM\. The program waits /);
 });

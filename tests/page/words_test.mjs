@@ -90,7 +90,7 @@ test('an op says its numbers, and a collective its sides', () => {
   assert.equal(op('all_reduce', { sides: [{ device: 'cuda:0' }, { device: 'cuda:1' }] }), 'all_reduce runs on cuda:0 and cuda:1 together.');
 });
 
-test('what a log does not know is said to be unknown', () => {
+test('what a log does not know is called unknown', () => {
   const n = names();
   const copy = { kind: 'copy', bytes: 16, dir: 'h2d', dst: { tensor: 1, storage: 1, device: 'cuda:0' } };
   assert.equal(sentence(copy, n), '16 B of t? go over the bus from memory that the log does not name to GPU VRAM.');
@@ -188,7 +188,7 @@ function called(told, ...made) {
   return all.join(' ');
 }
 
-test('a subscript that counts FY_TIMES is the number of its turn', () => {
+test('a subscript that counts FY_TIMES is its turn', () => {
   const loops = [{ id: 1, region: 'loop', name: 'FY_TIMES', args: 'i, 4' }, { id: 2, in: 1, region: 'turn', turn: 3 }, { id: 3, in: 2, name: 'fy_ones' },
     { id: 4, in: 2, region: 'loop', name: 'FY_TIMES', args: 'k, 2' }, { id: 5, in: 4, region: 'turn', turn: 1 }, { id: 6, in: 5, name: 'fy_ones' },
     { id: 7, in: 2, region: 'loop', name: 'FY_TIMES', args: 'i, 9' }, { id: 8, in: 7, region: 'turn', turn: 8 }, { id: 9, in: 8, name: 'fy_ones' },

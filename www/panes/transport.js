@@ -74,6 +74,7 @@ export function transport(time, current, pane, { byHand, line: choose }) {
     write($('scrub'), 'value', String(byClock ? Math.round((position.t / run.total) * TICKS) : position.part));
     write($('scrub'), 'ariaValueText', where + (failed ? `: ${stoppedWords(run)}` : ''));
     write($('where'), 'textContent', where);
+    $('where').dataset.brief = where.replace('step ', '').replace(', part ', ' · ').replaceAll(' of ', ' / '); // where there is little room
     const shape = position.playing ? PAUSE : PLAY;
     if ($('play-shape').getAttribute('d') !== shape) {
       $('play-shape').setAttribute('d', shape);
