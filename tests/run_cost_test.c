@@ -228,7 +228,8 @@ static int64_t total_of(const char *lines, size_t size)
     int64_t total = 0;
     for (const char *p = lines, *stop; p < lines + size && (stop = memchr(p, '\n', (size_t)(lines + size - p)));
          p = stop + 1)
-        if (memmem(p, (size_t)(stop - p), "\"kind\"", 6) && !trace_each(p, (size_t)(stop - p), add_total, &total, err, sizeof err))
+        if (memmem(p, (size_t)(stop - p), "\"kind\"", 6) &&
+            !trace_each(p, (size_t)(stop - p), add_total, &total, err, sizeof err))
             fail_msg("%.*s: %s", (int)(stop - p), p, err);
     return total;
 }
