@@ -78,6 +78,17 @@ static char *without(const char *lines, unsigned lacks, bool ends, size_t *size)
     return out;
 }
 
+/* Of what was there before the log begins nobody knows who made it. */
+static char *as_before(const char *lines)
+{
+    static const char alloc[] = "\"kind\":\"alloc\",", before[] = "\"before\":true,";
+    char *out = malloc(2 * strlen(lines) + 1), *to = out;
+    for (const char *at; (at = strstr(lines, alloc)); lines = at + strlen(alloc))
+        to += sprintf(to, "%.*s%s%s", (int)(at - lines), lines, alloc, before);
+    strcpy(to, lines);
+    return out;
+}
+
 static bool has(const findings *f, const char *rule)
 {
     for (int i = 0; i < f->count; i++)
@@ -149,8 +160,8 @@ static void replace_all(char *text, const char *from, const char *to)
     for (char *at = text; (at = strstr(at, from)); at += strlen(to)) memcpy(at, to, strlen(to));
 }
 
-/* A device has the name that its log gives it, in findings too. */
-static void a_device_of_another_kind_has_its_own_name(void **state)
+/* A device has the name that its log gives it, in findings too, and nobody is said to have made what was there. */
+static void devices_and_storages_of_others_are_told_as_they_are(void **state)
 {
     (void)state;
     char err[200];
@@ -170,6 +181,12 @@ static void a_device_of_another_kind_has_its_own_name(void **state)
         assert_string_equal(mine.list[i].what, theirs.list[i].what);
     }
     assert_true(named);
+    char *old = as_before(lines);
+    findings of_old;
+    if (!findings_of_lines(&of_old, old, strlen(old), err, sizeof err)) fail_msg("%s", err);
+    assert_true(has(&mine, "created-then-moved") && !has(&of_old, "created-then-moved"));
+    findings_free(&of_old);
+    free(old);
     findings_free(&mine);
     findings_free(&theirs);
     free(text);
@@ -203,7 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_known_is_no_finding),
-        cmocka_unit_test(a_device_of_another_kind_has_its_own_name),
+        cmocka_unit_test(devices_and_storages_of_others_are_told_as_they_are),
         cmocka_unit_test(a_field_of_others_is_no_mistake),
     };
     return cmocka_run_group_tests_name("unknown", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* op_numbers.c: the numbers of a call, as the event of its op has them: `{"alpha":0.5,"dim":1}`, by PyTorch's names. */
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dispatch.h"
 #include "event.h"
@@ -44,17 +44,16 @@ static const char *operand_name(int op, int i)
 
 enum { MOST = 3 };
 #define NAMES(...) NAMES_(__VA_ARGS__, , , )
-#define NAMES_(a, b, c, ...) \
-    { \
-#a, #b, #c \
-    }
+/* clang-format off */
+#define NAMES_(a, b, c, ...) {#a, #b, #c}
+/* clang-format on */
 static const char *const parameters[FY_OP_COUNT][MOST] = {
 #define X(name, nin, types, dtype, shape, flops, gradient, scalars, words) [FY_OP_##name] = NAMES(scalars),
     FY_OPS(X)
 #undef X
 };
 
-/* What a call has that does not name it, and is not worth a word. */
+/* What a call has unless it says otherwise: not worth a word. */
 static bool is_default(const char *name, double value)
 {
     static const struct {

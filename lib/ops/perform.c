@@ -57,11 +57,11 @@ static bool emit_host_op(const fy_call *c, const fy_run_work *w, const fy_use *r
     return fy_emit_host_op(c->at, &o);
 }
 
-/* Emits the op's events and the races found; returns the op event's sequence number, 0 if there is no log. */
 typedef struct op_refs {
     fy_ref reads, writes, numbers;
 } op_refs;
 
+/* Emits the op's events and the races found; returns the op event's sequence number, 0 if there is no log. */
 static uint64_t record(fy_site *at, const char *name, fy_dev *dev, const fy_run_work *w, op_refs refs,
                        fy_launch *launch)
 {

@@ -198,13 +198,6 @@ test('a subscript that counts FY_TIMES is its turn', () => {
   assert.equal(called(loops, [9, 'w[i]'], [12, 'w[i]'], [13, 'w[i]'], [14, 'w[i]']), 'w[8] w[i] w[i] w[i]', 'the innermost loop of that variable, in the same function; a plain for tells none');
 });
 
-test('of two results the second has its own name', () => {
-  const two = (args) => [{ id: 1, region: 'loop', name: 'FY_TIMES', args: 'k, 3' }, { id: 2, in: 1, region: 'turn', turn: 2 }, { id: 3, in: 2, name: 'fy_max', args }];
-  assert.equal(called(two('a, (1), .indices = &at'), [3, 'v', 'v']), 'v at');
-  assert.equal(called(two('a, (1), .keepdim = true, .indices = &which[k]'), [3, 'best[k]', 'best[k]']), 'best[2] which[2]');
-  assert.equal(called(two('a, (1)'), [3, 'v', 'v']), 'v v');
-});
-
 test('a name that is given later is not told before', () => {
   const one = run({ run: 1 });
   const [at, x] = [{ file: 'p.c', fn: 'main', th: 0 }, { tensor: 1, storage: 1 }];

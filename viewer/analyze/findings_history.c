@@ -119,6 +119,7 @@ static void add_alloc(history *h, const fy_event *e)
     *s = (storage){.site = a->site, .born = h->act_count - 1, .freed = -1, .device = a->device};
     s->first_touch = s->last_touch = s->last_read = s->last_out = -1;
     s->mem = is->mem;
+    s->before = is->before;
     s->opened = s->mem == FY_WORD_foreign ? s->born : -1;
     s->asked = amount(is->asked);
     s->bytes = a->bytes;

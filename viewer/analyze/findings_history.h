@@ -64,6 +64,7 @@ typedef struct storage {
     int device;
     uint8_t mem;
     bool live;            /* still allocated at the end, by the end event */
+    bool before;          /* it was there before the log begins: who made it is not known */
     bool answered;        /* submitted as an answer, or given as an input */
     int opened;           /* the act by which the program got a raw pointer: later writes may not be logged; -1 */
     int64_t asked, bytes; /* requested, and with the allocator's rounding */

@@ -116,7 +116,8 @@ void rule_created_then_moved(findings *f, const history *h)
         const act *c = &h->acts[i];
         int maker = c->kind == FY_KIND_copy && c->dir == FY_WORD_h2d && c->why == FY_WORD_user ? sole_maker(h, i) : -1;
         const act *made = maker >= 0 ? &h->acts[maker] : NULL;
-        if (!made || !is_created_fresh(h, maker) || (set_up && set_up[i])) continue;
+        if (!made || h->storages[c->src.storage].before || !is_created_fresh(h, maker)) continue;
+        if (set_up && set_up[i]) continue;
         char line[96], card[16];
         finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
         if (x) try_there(x, h, maker, c);

@@ -5,8 +5,8 @@
 #include "replay.h"
 #include "text.h"
 
-/* Appends each line with the times of its moment. What was left out has only its call: every other event keeps its
- * seq.
+/* Appends each line with the times of its moment. Of what was left out only the call stays, so that every other event
+ * keeps its seq.
  * lines: those that t was read from, well-formed, one for each event. */
 void rewrite_lines(const char *lines, size_t size, const trace *t, const replay_moment *moments, fy_text *out);
 

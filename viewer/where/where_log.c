@@ -153,7 +153,8 @@ static void add_tensor(where *w, const fy_event *e)
     h.name = t->saved ? saved_name(w, t->view_of) : numbered_name(w, e, name);
     fy_bytes dtype = fy_event_bytes(e, t->dtype);
     h.fn = intern(w, fn.data, e->fn ? fn.size : 0);
-    h.dtype = intern(w, dtype.size ? dtype.data : "a dtype that is not known", dtype.size ? dtype.size : 25);
+    static const char unknown[] = "a dtype that is not known";
+    h.dtype = dtype.size ? intern(w, dtype.data, dtype.size) : intern(w, unknown, sizeof unknown - 1);
     h.dims = add_dims(w, e, t->shape, t->strides, &h.rank);
     int number = PUSH(w, handles, h);
     *id_map_at(&w->handle_ids, t->tensor) = number;

@@ -1,6 +1,6 @@
 // call_record.js: the calls that a log tells, each with the first event that belongs to it (lib/README.md). Every event
-// gets the place of its call: `file`, `line` and `fn`; and one that names a tensor, `told`, its name in this turn of a loop. Of a node that a backward pass runs, that is the place of the call
-// whose gradient it computes. Pure.
+// gets the place of its call: `file`, `line` and `fn` (of a node that a backward pass runs, the place of the call whose gradient it
+// computes); and one that names a tensor `told`, its name in this turn of a loop. Pure.
 
 import { nameIn } from './tensor_names.js';
 
@@ -12,7 +12,6 @@ export function callRecord() {
    *   owner   the innermost one, it or what it is in, that the program wrote, or that is a turn; null: none
    *   part    by which the owner's step is divided (steps.js)
    *   round   the innermost turn of a loop, it or what it is in
-   *   named   the last name that it gave a tensor (tensor_names.js)
    */
   const calls = new Map();
 
@@ -22,7 +21,7 @@ export function callRecord() {
     const parent = calls.get(told.in);
     const { id, region, name, args, turn, turns, of } = told;
     const { file, line, fn } = told.file === undefined && parent ? parent : told;
-    const call = { id, in: told.in, region, name, args, turn, turns, of, th: told.th ?? th, file, line, fn, parent, owner: parent?.owner ?? null, part: null, round: parent?.round, named: '' };
+    const call = { id, in: told.in, region, name, args, turn, turns, of, th: told.th ?? th, file, line, fn, parent, owner: parent?.owner ?? null, part: null, round: parent?.round };
     if (told.region === 'turn') call.round = call;
     if (told.region === 'turn' || told.file !== undefined) call.owner = call;
     call.part = call === call.owner || !parent || isPassedOver(parent) ? call : parent.part;

@@ -11,14 +11,14 @@ const ELSEWHERE = new Set(['complete', 'values']); // they tell of earlier work,
  * The loops that a run went through: {all, at(seq), timeAt(seq)}. all: [{th, depth, line, turns, iterations: [{n, from, until,
  * seq, to, loop}]}]: a loop each time that the program came to it, turns: how many there will be, 0: not known, and its iterations in
  * order, of those that left an event; n from 1; from, until: when the host was in it, in ns; seq, to: events. at(seq): the iterations that
- * event seq is in, the innermost first; timeAt(seq): the how manieth time it is that its call was made there, in the
- * same turn or function.
+ * event seq is in, the innermost first; timeAt(seq): how often its call was made
+ * there by then, in the same turn or function.
  */
 export const loopsOf = perRun(loops);
 
 function loops(run) {
   const made = new Map(); // the id of a loop, or a turn -> what is told of it
-  const times = new Map(); // the id of a call -> the how manieth it is
+  const times = new Map(); // the id of a call -> how often it was made there by then
   const places = new Map(); // place and name of a call, and what it is in -> how many there were
   const timeAt = (seq) => times.get(run.calls.get(run.events[seq]?.call)?.owner?.id) ?? 1;
   const self = { add, at, timeAt, all: [] };

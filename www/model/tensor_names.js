@@ -1,21 +1,12 @@
 // tensor_names.js: what a tensor is called. A name in the log is the text of the program, so that four tensors are called batch[i].
-// Where the subscript is the variable of an FY_TIMES, it is the number of the turn: batch[3]; else the name stays as it is written. Of a
-// call with two results both are logged by one name: the second one is what .indices names. Pure.
+// Where the subscript is the variable of an FY_TIMES, it is the number of the turn: batch[3]; else the name stays as it is written. Pure.
 
 import { int, text } from './fields.js';
-
-const TWO_RESULTS = /^fy_(?:max|min)$/;
-const SECOND = /(?:^|,)\s*\.indices\s*=\s*&\s*(\w[\w.[\]>-]*)\s*(?:,|$)/;
 
 /** The name that event e, which belongs to `call` (call_record.js), gives a tensor: e.told, where it is not e.name. */
 export function nameIn(e, call) {
   const name = text(e.name);
-  if (!name || !call) return name;
-  const { owner } = call;
-  const other = TWO_RESULTS.test(owner?.name) ? SECOND.exec(text(owner.args))?.[1] : '';
-  const isSecond = other && e.kind === 'tensor' && !e.saved && owner.named === name;
-  if (owner && e.kind === 'tensor') owner.named = name;
-  return counted(isSecond ? other : name, call);
+  return name && call ? counted(name, call) : name;
 }
 
 // w[i + 1][2] -> w[4][2]
